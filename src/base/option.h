@@ -1,0 +1,77 @@
+/*
+ * option.h - one table per command feeds the parser, --help, and the shell
+ * completions.
+ *
+ * Long options in the GNU manner (--name VALUE, --name=VALUE, unambiguous
+ * prefixes are NOT accepted so that scripts stay valid), short ones bundled
+ * (-qv), operands anywhere, "--" ends the options.  Every command has --help,
+ * --version and --completion SHELL without naming them.
+ */
+#ifndef MO_BASE_OPTION_H
+#define MO_BASE_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Exit codes of every command; moirai(7) documents them. */
+enum {
+    MO_EXIT_DONE = 0,
+    MO_EXIT_FAILED = 1,
+    MO_EXIT_USAGE = 2,
+    MO_EXIT_NO_SOLUTION = 3,
+    MO_EXIT_VIOLATION = 4
+};
+
+typedef enum mo_option_kind {
+    MO_OPTION_FLAG,     /* bool: present or not            */
+    MO_OPTION_COUNT,    /* int: how often, as in -vv       */
+    MO_OPTION_TEXT,     /* const char *: the last one given */
+    MO_OPTION_INT,      /* int64_t, between min and max    */
+    MO_OPTION_DOUBLE,   /* double, between min and max     */
+    MO_OPTION_LIST      /* mo_option_list: all of them     */
+} mo_option_kind;
+
+typedef struct mo_option_list {
+    const char **items;
+    size_t count, room;
+} mo_option_list;
+
+typedef struct mo_option {
+    char letter;           /* 'o', or 0 when there is only the long name */
+    const char *name;      /* "output" */
+    const char *value;     /* "FILE"; NULL for flags */
+    const char *help;      /* one line */
+    mo_option_kind kind;
+    void *to;              /* where the value goes, by kind */
+    double min, max;       /* for numbers; both 0 means any */
+    const char *choices;   /* "lp|mps" when only these are allowed; else NULL */
+} mo_option;
+
+typedef struct mo_command {
+    const char *name;          /* "moirai-info" */
+    const char *synopsis;      /* "[OPTION]... GRAPH" */
+    const char *purpose;       /* one line */
+    const char *details;       /* further text of --help, or NULL */
+    const mo_option *options;  /* ends with an all-zero entry */
+    size_t min_operands, max_operands;
+} mo_command;
+
+/*
+ * Parses argv.  *operands points at n_operands texts (argv reordered in
+ * place).  Returns -1 to go on; otherwise the exit code to leave with, after
+ * --help, --version and --completion were answered on stdout or a usage error
+ * was told on stderr in one line with a hint at --help.
+ */
+int mo_option_parse(const mo_command *command, int argc, char **argv,
+                    char ***operands, size_t *n_operands);
+
+/* Tells err on stderr as "moirai-info: file:line: text" and returns the exit
+ * code for it: 2 for MO_E_USAGE, else 1. */
+int mo_command_fail(const mo_command *command, const mo_error *err);
+
+void mo_option_list_free(mo_option_list *list);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * out.h - buffered output: to standard output as it comes, to a file whole or
+ * not at all.
+ *
+ * A file is written under a temporary name in the same folder and renamed when
+ * everything is in it; whoever looks sees the old file or the new one, never a
+ * part.  Write calls do not report: the first failure is kept, the rest is
+ * dropped, and mo_out_commit tells.
+ */
+#ifndef MO_BASE_OUT_H
+#define MO_BASE_OUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct mo_out mo_out;
+
+/* Opens path for writing; "-" or NULL is standard output.  The target must be
+ * a file that may be replaced, or a device or pipe, which is written directly. */
+mo_status mo_out_open(const char *path, mo_out **out, mo_error *err);
+
+/* An output that only collects; mo_out_take hands the bytes over. */
+mo_status mo_out_memory(mo_out **out, mo_error *err);
+
+void mo_out_bytes(mo_out *out, const char *data, size_t size);
+void mo_out_text(mo_out *out, const char *text);
+void mo_out_char(mo_out *out, char c);
+void mo_out_int(mo_out *out, int64_t value);
+void mo_out_double(mo_out *out, double value);
+void mo_out_printf(mo_out *out, const char *format, ...) MO_PRINTF(2, 3);
+
+/* Text with what XML (content and attributes alike) cannot hold escaped, or a
+ * JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD. */
+void mo_out_xml(mo_out *out, const char *text);
+void mo_out_json(mo_out *out, const char *text);
+
+/* The bytes collected so far, with a 0 behind them; the caller frees them.
+ * Only for mo_out_memory. NULL when there was no memory. */
+char *mo_out_take(mo_out *out, size_t *size);
+
+/* Flushes, closes and renames; out is gone afterwards, whatever the result.
+ * On failure the target is as it was before. */
+mo_status mo_out_commit(mo_out *out, mo_error *err);
+
+/* Gives up: the temporary file is removed. NULL is allowed. */
+void mo_out_abandon(mo_out *out);
+
+#endif

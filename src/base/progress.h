@@ -1,0 +1,27 @@
+/*
+ * progress.h - one line on a terminal that says how far it is.
+ *
+ * Writes to stderr, only when that is a terminal and the user did not ask for
+ * quiet; erases itself at the end.  At most ten updates a second reach the
+ * screen, so calling it in a loop costs a comparison.
+ */
+#ifndef MO_BASE_PROGRESS_H
+#define MO_BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct mo_progress {
+    const char *what;      /* "reading graph.graphml" */
+    int64_t total;         /* 0 when unknown: then only a counter is shown */
+    bool shown;            /* a line is on the screen */
+    bool enabled;
+    int64_t next_ns;       /* not before this moment */
+} mo_progress;
+
+void mo_progress_begin(mo_progress *progress, const char *what, int64_t total,
+                       bool quiet);
+void mo_progress_update(mo_progress *progress, int64_t done);
+void mo_progress_end(mo_progress *progress);
+
+#endif

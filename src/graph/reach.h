@@ -1,0 +1,40 @@
+/*
+ * reach.h - is there a path from one op to another?
+ *
+ * Two ways behind one question.  Where the whole closure fits the memory the
+ * caller allows (50,000 ops: 157 MB, since ids are topological and half the
+ * matrix is empty), it is computed once and an answer is one bit.  Where it does
+ * not, every op carries a few interval labels that settle most questions at
+ * once, and a search pruned by them settles the rest.
+ */
+#ifndef MO_GRAPH_REACH_H
+#define MO_GRAPH_REACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+typedef struct mo_reach mo_reach;
+
+enum { MO_REACH_DEFAULT_BYTES = 200000000 };
+
+/* Prepares g for questions with at most max_bytes of memory for the closure;
+ * beyond that, with labels (about 50 bytes an op, whatever max_bytes says).
+ * g must outlive the result. */
+mo_status mo_reach_new(const mo_graph *g, size_t max_bytes, mo_reach **reach,
+                       mo_error *err);
+void mo_reach_free(mo_reach *reach);
+
+/* Is there a path from a to b?  An op reaches itself.  Not for two threads at
+ * once: a search marks where it has been. */
+bool mo_reach_path(mo_reach *reach, int a, int b);
+
+/* Neither reaches the other: only such ops can run at the same time. */
+bool mo_reach_incomparable(mo_reach *reach, int a, int b);
+
+/* The memory it holds. */
+size_t mo_reach_bytes(const mo_reach *reach);
+
+#endif

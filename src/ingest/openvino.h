@@ -1,0 +1,20 @@
+/*
+ * openvino.h - OpenVINO IR, versions 10 and 11, from the .xml alone.
+ *
+ * Three steps, a file each: parse the layers (ir.h), give dynamic dimensions
+ * their sizes (infer.h), fold constants and build the graph (openvino.c).
+ */
+#ifndef MO_INGEST_OPENVINO_H
+#define MO_INGEST_OPENVINO_H
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "ingest/read.h"
+
+mo_status mo_openvino_read(const char *path, const mo_read_options *options,
+                           mo_graph **graph, mo_error *err);
+mo_status mo_openvino_read_memory(const char *file, const char *data,
+                                  size_t size, const mo_read_options *options,
+                                  mo_graph **graph, mo_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * shape.h - tensor shapes as graphs hold them: "1,64,56,56", outputs separated
+ * by ';'.
+ */
+#ifndef MO_INGEST_SHAPE_H
+#define MO_INGEST_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MO_MAX_RANK = 16 };
+
+typedef struct mo_shape {
+    int rank;                     /* 0: a scalar */
+    int64_t dims[MO_MAX_RANK];    /* each >= 0 (0: an empty tensor) */
+} mo_shape;
+
+typedef enum mo_shape_fault {
+    MO_SHAPE_OK = 0,
+    MO_SHAPE_NOT,       /* not a shape at all ("ellipse") */
+    MO_SHAPE_DYNAMIC,   /* a dimension is negative, '?' or a range */
+    MO_SHAPE_RANGE      /* rank or number of elements too large */
+} mo_shape_fault;
+
+/* Reads one shape as people and frameworks write it: "1,64", "[1, 64]",
+ * "(1,64)", "1x64", "torch.Size([1, 64])", "". */
+mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape);
+
+/* The port-th of the shapes in text ("a;b;c"); false when there are fewer. */
+bool mo_shape_at(const char *text, int port, mo_shape *shape);
+
+/* How many shapes text holds. */
+int mo_shape_count(const char *text);
+
+/* Writes "1,64" without a terminating 0; returns its length. */
+enum { MO_SHAPE_TEXT_SIZE = MO_MAX_RANK * 21 };
+size_t mo_shape_write(const mo_shape *shape, char *text);
+
+/* Product of the dims: always fits, mo_shape_read made sure of it. */
+int64_t mo_shape_elements(const mo_shape *shape);
+
+/* Bytes of a tensor (bits rounded up); -1 on overflow or unknown dtype. */
+int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * work.h - flops and memory traffic of every op whose operator we know.
+ *
+ * flops: a multiply-add counts two; each operator's formula stands beside its
+ * name in the operator table.  bytes: every input read once (weights too),
+ * every output written once, nothing for ops that only change the view; a
+ * gather reads the rows it takes, not the table.
+ */
+#ifndef MO_INGEST_WORK_H
+#define MO_INGEST_WORK_H
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "ingest/operator.h"
+#include "ingest/shape.h"
+
+enum { MO_WORK_MAX_PORTS = 64 };   /* further inputs are counted, not shown */
+
+/* One op as a formula sees it. */
+typedef struct mo_work_input {
+    const mo_op *op;
+    const mo_operator *operator;
+    const mo_shape *inputs;      /* by port; rank -1 where unknown */
+    const char *const *dtypes;
+    int n_inputs;
+    const mo_shape *outputs;
+    int n_outputs;
+} mo_work_input;
+
+/* Fills flops, bytes and output_bytes of every op that does not have them and
+ * whose operator and shapes are known, and the bytes of edges and tensors that
+ * have none.  What cannot be known stays MO_UNKNOWN. */
+mo_status mo_work_fill(mo_graph *g, mo_error *err);
+
+#endif

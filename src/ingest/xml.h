@@ -1,0 +1,71 @@
+/*
+ * xml.h - the one place that talks to libxml2: a file as a stream of elements.
+ *
+ * The push parser is fed from our own reads, so nothing is ever loaded from a
+ * network, unpacked or expanded: a document that declares entities is refused,
+ * a compressed one too.  Depth, text, attributes and names are limited before
+ * anything is allocated for them.
+ */
+#ifndef MO_INGEST_XML_H
+#define MO_INGEST_XML_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum {
+    MO_XML_MAX_DEPTH = 256,
+    MO_XML_MAX_ATTRIBUTES = 256,        /* of one element */
+    MO_XML_MAX_TEXT = 8 << 20,          /* bytes of one element's own text */
+    MO_XML_MAX_VALUE = 1 << 20          /* bytes of one attribute */
+};
+
+typedef struct mo_xml_attribute {
+    const char *name;      /* local name, 0-terminated */
+    const char *space;     /* namespace URI, or NULL */
+    const char *value;     /* not 0-terminated */
+    size_t length;
+} mo_xml_attribute;
+
+typedef struct mo_xml_element {
+    const char *name;      /* local name; compare with strcmp */
+    const char *space;     /* namespace URI, or NULL */
+    const mo_xml_attribute *attributes;
+    int n_attributes;
+    int depth;             /* 0 for the root */
+    int line;
+} mo_xml_element;
+
+/* What a reader wants to hear.  Each returns MO_OK to go on; anything else
+ * stops the parser, and mo_xml_parse returns it with the error as filled (the
+ * file is added when the error has none). */
+typedef struct mo_xml_handler {
+    mo_status (*start)(void *state, const mo_xml_element *element,
+                       mo_error *err);
+    /* text: all of the element's own text, only if want_text was set since
+     * its start; "" otherwise.  Valid during the call. */
+    mo_status (*end)(void *state, const char *name, const char *text,
+                     size_t length, int line, mo_error *err);
+} mo_xml_handler;
+
+typedef struct mo_xml mo_xml;
+
+/* Called inside start: keep the text of this element for its end. */
+void mo_xml_want_text(mo_xml *xml);
+
+/* The value of an attribute (of any namespace or none when space is NULL), or
+ * NULL. */
+const mo_xml_attribute *mo_xml_find(const mo_xml_element *element,
+                                    const char *name);
+
+/* Parses path ("-" is standard input) to its end. *xml is set before the first
+ * callback, so that the reader can call mo_xml_want_text. */
+mo_status mo_xml_parse_file(const char *path, const mo_xml_handler *handler,
+                            void *state, mo_xml **xml, mo_error *err);
+
+/* The same over bytes in memory; file is for errors. */
+mo_status mo_xml_parse_memory(const char *file, const char *data, size_t size,
+                              const mo_xml_handler *handler, void *state,
+                              mo_xml **xml, mo_error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * suite.h - a Check suite in a few lines.
+ *
+ *     START_TEST(cuts_are_found) { ... } END_TEST
+ *
+ *     SUITE(cut)
+ *     {
+ *         TEST(empty_graph_has_none);
+ *         EACH(cuts_are_found, COUNT(cases));   // once per _i
+ *     }
+ *
+ * Tests are named as claims.  Each runs in a process of its own unless CK_FORK
+ * is "no" (valgrind and sanitizers).
+ */
+#ifndef MO_TESTS_SUITE_H
+#define MO_TESTS_SUITE_H
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+#define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
+
+#define TEST(claim) tcase_add_test(tests, claim)
+#define EACH(claim, count) tcase_add_loop_test(tests, claim, 0, (count))
+
+/* call takes &err, which this declares; fails with the error's own words. */
+#define MUST(call)                                                            \
+    do {                                                                      \
+        mo_error err = { 0 };                                                 \
+        char must_text[2048];                                                 \
+        mo_status must_status = (call);                                       \
+        ck_assert_msg(must_status == MO_OK, "%s: %s", #call,                  \
+                      mo_error_format(&err, must_text, sizeof must_text));    \
+    } while (0)
+
+#define SUITE(name)                                                           \
+    static void add_tests(TCase *tests);                                      \
+    int main(void)                                                            \
+    {                                                                         \
+        Suite *suite = suite_create(#name);                                   \
+        TCase *tests = tcase_create(#name);                                   \
+        SRunner *runner = srunner_create(suite);                              \
+        int failed;                                                           \
+                                                                              \
+        tcase_set_timeout(tests, 120);                                        \
+        add_tests(tests);                                                     \
+        suite_add_tcase(suite, tests);                                        \
+        srunner_run_all(runner, CK_ENV);                                      \
+        failed = srunner_ntests_failed(runner);                               \
+        srunner_free(runner);                                                 \
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;                          \
+    }                                                                         \
+    static void add_tests(TCase *tests)
+
+#endif
