@@ -1,0 +1,90 @@
+# MO_PROG_CC_C11
+# AC_PROG_CC of autoconf 2.70 and later chooses C11 where the compiler has it;
+# this stops where it has not.
+AC_DEFUN([MO_PROG_CC_C11], [
+  AC_CACHE_CHECK([whether $CC compiles C11], [mo_cv_c11],
+    [AC_COMPILE_IFELSE(
+      [AC_LANG_PROGRAM(
+        [[#include <stdalign.h>
+          _Static_assert(sizeof(void *) >= 4, "pointers");
+          struct point { union { int x, y; }; };]],
+        [[struct point p = { 0 };
+          return _Generic(p.x, int: p.x, default: 1);]])],
+      [mo_cv_c11=yes], [mo_cv_c11=no])])
+  AS_IF([test "$mo_cv_c11" = no],
+    [AC_MSG_ERROR([a C11 compiler is needed; set CC, for example CC="gcc -std=gnu11"])])
+])
+
+# MO_TRY_CFLAG(FLAG, VARIABLE)
+# Appends FLAG to VARIABLE when the compiler takes it without a word.
+AC_DEFUN([MO_TRY_CFLAG], [
+  AC_MSG_CHECKING([whether $CC takes $1])
+  mo_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -Werror $1"
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+    [AC_MSG_RESULT([yes])
+     $2="$$2 $1"],
+    [AC_MSG_RESULT([no])])
+  CFLAGS=$mo_saved_CFLAGS
+])
+
+# MO_WARNINGS
+# Warnings are always on; --enable-werror makes them errors.
+AC_DEFUN([MO_WARNINGS], [
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [treat warnings as errors])],
+    [], [enable_werror=no])
+  m4_foreach_w([mo_flag],
+    [-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes
+     -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings],
+    [MO_TRY_CFLAG(mo_flag, [MO_CFLAGS])])
+  AS_IF([test "$enable_werror" != no], [MO_CFLAGS="$MO_CFLAGS -Werror"])
+  AC_SUBST([MO_CFLAGS])
+])
+
+# MO_NEED_SANITIZER(FLAG, OPTION)
+# Stops unless a program links and runs with FLAG.
+AC_DEFUN([MO_NEED_SANITIZER], [
+  AC_MSG_CHECKING([whether $CC links with $1])
+  mo_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS $1"
+  AC_LINK_IFELSE([AC_LANG_SOURCE([$3])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([$2 needs a compiler that links with $1])])
+  CFLAGS=$mo_saved_CFLAGS
+])
+
+# MO_SANITIZERS
+# Addresses and undefined behaviour; what they find ends the program.
+AC_DEFUN([MO_SANITIZERS], [
+  AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers],
+      [build with the address and undefined-behaviour sanitizers])],
+    [], [enable_sanitizers=no])
+  AS_IF([test "$enable_sanitizers" != no],
+    [MO_NEED_SANITIZER([-fsanitize=address,undefined],
+       [--enable-sanitizers], [int main(void) { return 0; }])
+     MO_CFLAGS="$MO_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"])
+  AM_CONDITIONAL([ENABLE_SANITIZERS], [test "$enable_sanitizers" != no])
+])
+
+# MO_FUZZING
+# The library is instrumented as a whole; only the fuzzers link libFuzzer's
+# main.
+AC_DEFUN([MO_FUZZING], [
+  AC_ARG_ENABLE([fuzzing],
+    [AS_HELP_STRING([--enable-fuzzing],
+      [build the libFuzzer targets (needs CC=clang)])],
+    [], [enable_fuzzing=no])
+  AS_IF([test "$enable_fuzzing" != no],
+    [MO_NEED_SANITIZER([-fsanitize=fuzzer,address,undefined],
+       [--enable-fuzzing],
+       [int LLVMFuzzerTestOneInput(const char *data, unsigned long size);
+        int LLVMFuzzerTestOneInput(const char *data, unsigned long size)
+        { return data && size > 1000000; }])
+     MO_CFLAGS="$MO_CFLAGS -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
+     FUZZER_LDFLAGS=-fsanitize=fuzzer])
+  AC_SUBST([FUZZER_LDFLAGS])
+  AM_CONDITIONAL([ENABLE_FUZZING], [test "$enable_fuzzing" != no])
+])

@@ -1,0 +1,1 @@
+AC_DEFUN([MO_NCCL], [])

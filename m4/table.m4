@@ -1,0 +1,27 @@
+# MO_PART(NAME, FOUND, WHAT-A-MISSING-PART-WOULD-ADD)
+# Adds a row to the table configure ends with.  FOUND is a shell word: "no",
+# "off" when the user disabled it, or what was found.
+AC_DEFUN([MO_PART], [
+  AS_CASE([$2],
+    [no], [mo_row="no       would add $3"],
+    [off], [mo_row="off      would add $3"],
+    [mo_row=$2])
+  mo_table="$mo_table
+  m4_format([%-10s], [$1])  $mo_row"
+])
+
+# MO_CLOSING_TABLE
+AC_DEFUN([MO_CLOSING_TABLE], [
+  cat <<_MO_EOF
+
+$PACKAGE_NAME $PACKAGE_VERSION
+
+  compiler    $CC
+  prefix      $prefix
+  warnings    errors: $enable_werror
+  sanitizers  $enable_sanitizers
+  fuzzing     $enable_fuzzing
+$mo_table
+
+_MO_EOF
+])

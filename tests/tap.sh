@@ -1,0 +1,95 @@
+# tap.sh - sourced by the shell tests; they speak TAP with these words.
+#
+#     . "$top_srcdir/tests/tap.sh"
+#     plan 3
+#     ok "a claim" test -s file              # the command must exit 0
+#     is "another" "$got" "$wanted"          # two texts must be equal
+#     exits "a third" 2 moirai-info --nope   # ... with this status
+#
+# A test that cannot run here says so with skip_all, or with skip for one
+# claim.  $work is a private folder that goes away at the end; out and err in
+# it hold what the command of the last "exits" printed.
+# shellcheck shell=sh
+
+LC_ALL=C
+export LC_ALL
+
+tap_count=0
+tap_failed=0
+work=$(mktemp -d "${TMPDIR:-/tmp}/moirai-test.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+plan()
+{
+    echo "1..$1"
+}
+
+skip_all()
+{
+    echo "1..0 # SKIP $*"
+    exit 0
+}
+
+# What a failed claim wants to say goes through comment.
+comment()
+{
+    sed 's/^/# /'
+}
+
+pass()
+{
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1"
+}
+
+fail()
+{
+    tap_count=$((tap_count + 1))
+    tap_failed=$((tap_failed + 1))
+    echo "not ok $tap_count - $1"
+}
+
+skip()
+{
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+ok()
+{
+    tap_claim=$1
+    shift
+    if "$@" >"$work/ok.log" 2>&1; then
+        pass "$tap_claim"
+    else
+        fail "$tap_claim"
+        comment <"$work/ok.log"
+    fi
+}
+
+is()
+{
+    if [ "$2" = "$3" ]; then
+        pass "$1"
+    else
+        fail "$1"
+        printf 'got:    %s\nwanted: %s\n' "$2" "$3" | comment
+    fi
+}
+
+exits()
+{
+    tap_claim=$1
+    tap_wanted=$2
+    shift 2
+    tap_status=0
+    "$@" >"$work/out" 2>"$work/err" </dev/null || tap_status=$?
+    if [ "$tap_status" -eq "$tap_wanted" ]; then
+        pass "$tap_claim"
+    else
+        fail "$tap_claim"
+        echo "exit $tap_status instead of $tap_wanted: $*" | comment
+        comment <"$work/err"
+    fi
+}
