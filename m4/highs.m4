@@ -1,1 +1,34 @@
-AC_DEFUN([MO_HIGHS], [])
+# MO_HIGHS
+# The default solver.  It is never linked: moirai-solve loads it at run time,
+# so all we need is where the library and its C header lie.  The packaged one
+# of ./bootstrap is in the private Python folder.
+AC_DEFUN([MO_HIGHS], [
+  mo_private=`cd "$srcdir" && pwd`/build/python/lib
+  for mo_dir in "$mo_private"/python3*/site-packages/highsbox/highs_dist; do
+    test -d "$mo_dir" && break
+  done
+  mo_pc=`$PKG_CONFIG --variable=prefix highs 2>/dev/null`
+  MO_WITH([highs], [$mo_pc $mo_dir /usr /usr/local /opt/highs])
+
+  AC_MSG_CHECKING([for the HiGHS library])
+  HIGHS_LIBRARY=
+  for mo_dir in $mo_dirs; do
+    test -r "$mo_dir/include/highs/interfaces/highs_c_api.h" || continue
+    for mo_lib in lib64 lib "lib/$host_cpu-linux-gnu"; do
+      AS_IF([test -r "$mo_dir/$mo_lib/libhighs.so"],
+        [mo_found=yes
+         HIGHS_LIBRARY=$mo_dir/$mo_lib/libhighs.so
+         HIGHS_CFLAGS=-I$mo_dir/include/highs
+         break 2])
+    done
+  done
+  AC_MSG_RESULT([${HIGHS_LIBRARY:-$mo_found}])
+  AC_SUBST([HIGHS_LIBRARY])
+
+  AS_IF([test "$mo_found" = yes],
+    [MO_CONSTANT([mo_major], [HIGHS], [HConfig.h], [HIGHS_VERSION_MAJOR])
+     MO_CONSTANT([mo_minor], [HIGHS], [HConfig.h], [HIGHS_VERSION_MINOR])
+     MO_CONSTANT([mo_patch], [HIGHS], [HConfig.h], [HIGHS_VERSION_PATCH])])
+  MO_CONCLUDE([highs], [HIGHS], [HiGHS], [$mo_major.$mo_minor.$mo_patch],
+    [the built-in MILP solver])
+])

@@ -14,14 +14,15 @@ AC_DEFUN([MO_PART], [
 AC_DEFUN([MO_CLOSING_TABLE], [
   cat <<_MO_EOF
 
-$PACKAGE_NAME $PACKAGE_VERSION
+$PACKAGE_NAME $PACKAGE_VERSION is configured for $host.
 
   compiler    $CC
   prefix      $prefix
-  warnings    errors: $enable_werror
+  werror      $enable_werror
   sanitizers  $enable_sanitizers
   fuzzing     $enable_fuzzing
 $mo_table
 
+Next: make, make check, make install.
 _MO_EOF
 ])
