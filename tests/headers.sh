@@ -1,0 +1,33 @@
+#!/bin/sh
+# Every header compiles alone, so that none depends on what was included
+# before it.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+: "${CC:=cc}"
+
+headers=$(cd "$top_srcdir" &&
+    find src models solvers exec -name '*.h' 2>/dev/null | sort)
+
+# An empty header would make a translation unit that C forbids.
+compiles()
+{
+    printf '#include "%s"\ntypedef int unit_not_empty;\n' "$2" >"$work/one.c"
+    # Flags are words, so they are not quoted.
+    # shellcheck disable=SC2086
+    $CC -std=c11 $CPPFLAGS -I"$1/src" -I"$1" -Wall -Wextra -Wpedantic \
+        -Werror -fsyntax-only "$work/one.c"
+}
+
+plan $(($(echo "$headers" | wc -l) + 1))
+
+for header in $headers; do
+    ok "$header compiles alone" compiles "$top_srcdir" "$header"
+done
+
+mkdir -p "$work/src"
+echo 'size_t broken(void);' >"$work/src/broken.h"
+if compiles "$work" broken.h 2>/dev/null; then
+    fail "a header that does not compile alone is found"
+else
+    pass "a header that does not compile alone is found"
+fi
