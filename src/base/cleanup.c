@@ -1,0 +1,70 @@
+#include <config.h>
+
+#include "base/cleanup.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { MAX_PATHS = 32 };
+
+/*
+ * A signal handler is given nothing but the signal, so what it needs can only
+ * be global: the one exception to the rule against that.  It is touched by
+ * lock-free exchanges alone, which threads and handlers may do at any moment.
+ */
+static _Atomic(const char *) paths[MAX_PATHS];
+
+/* A child that was forked off must not remove the files of its parent. */
+static _Atomic long owner;
+
+static void remove_all(int signal_number)
+{
+    if (atomic_load(&owner) == (long) getpid())
+        for (int i = 0; i < MAX_PATHS; i++) {
+            const char *path = atomic_load(&paths[i]);
+
+            if (path)
+                unlink(path);
+        }
+    /* The handler was reset on entry: this time the signal does what it does
+     * by default, as soon as we return. */
+    raise(signal_number);
+}
+
+static void install(int signal_number)
+{
+    struct sigaction old, ours = { .sa_flags = (int) SA_RESETHAND };
+
+    if (sigaction(signal_number, NULL, &old) != 0 ||
+        (old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL)
+        return;
+    ours.sa_handler = remove_all;
+    sigfillset(&ours.sa_mask);
+    sigaction(signal_number, &ours, NULL);
+}
+
+void mo_cleanup_keep(const char *path)
+{
+    atomic_store(&owner, (long) getpid());
+    for (int i = 0; i < MAX_PATHS; i++) {
+        const char *empty = NULL;
+
+        if (atomic_compare_exchange_strong(&paths[i], &empty, path))
+            break;
+    }
+    install(SIGINT);
+    install(SIGTERM);
+    install(SIGHUP);
+}
+
+void mo_cleanup_drop(const char *path)
+{
+    for (int i = 0; i < MAX_PATHS; i++) {
+        const char *expected = path;
+
+        if (atomic_compare_exchange_strong(&paths[i], &expected, NULL))
+            return;
+    }
+}

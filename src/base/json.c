@@ -1,0 +1,346 @@
+#include "base/json.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "base/utf8.h"
+
+enum { MAX_DEPTH = 32 };
+
+/*
+ * One recursive descent over the grammar, bounded by MAX_DEPTH.  It is used to
+ * check a text and, once that is done, to step over its values: both look at
+ * every byte once.
+ */
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static bool skip_value(cursor *c, int depth);
+
+static void skip_space(cursor *c)
+{
+    while (c->at < c->end && *c->at && strchr(" \t\n\r", *c->at))
+        c->at++;
+}
+
+static bool take(cursor *c, char wanted)
+{
+    if (c->at == c->end || *c->at != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* The same with white space on both sides. */
+static bool take_mark(cursor *c, char wanted)
+{
+    skip_space(c);
+    if (!take(c, wanted))
+        return false;
+    skip_space(c);
+    return true;
+}
+
+static bool skip_word(cursor *c, const char *word)
+{
+    size_t n = strlen(word);
+
+    if ((size_t) (c->end - c->at) < n || memcmp(c->at, word, n) != 0)
+        return false;
+    c->at += n;
+    return true;
+}
+
+static bool skip_digits(cursor *c)
+{
+    const char *first = c->at;
+
+    while (c->at < c->end && *c->at >= '0' && *c->at <= '9')
+        c->at++;
+    return c->at > first;
+}
+
+static bool skip_number(cursor *c)
+{
+    take(c, '-');
+    if (!take(c, '0') && !skip_digits(c))
+        return false;
+    if (take(c, '.') && !skip_digits(c))
+        return false;
+    if (take(c, 'e') || take(c, 'E')) {
+        if (!take(c, '-'))
+            take(c, '+');
+        return skip_digits(c);
+    }
+    return true;
+}
+
+static int hex_digit(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    digit |= 0x20;
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* The four digits behind \u. */
+static bool take_hex(cursor *c, uint32_t *code)
+{
+    *code = 0;
+    if (c->end - c->at < 4)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(*c->at++);
+
+        if (digit < 0)
+            return false;
+        *code = *code << 4 | (uint32_t) digit;
+    }
+    return true;
+}
+
+/* The second half of a surrogate pair, if one follows; else U+FFFD, for a half
+ * alone is no character. */
+static uint32_t take_low_surrogate(cursor *c, uint32_t high)
+{
+    cursor ahead = *c;
+    uint32_t low;
+
+    if (high >= 0xdc00 || !skip_word(&ahead, "\\u") ||
+        !take_hex(&ahead, &low) || low < 0xdc00 || low > 0xdfff)
+        return 0xfffd;
+    *c = ahead;
+    return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/* What stands behind a backslash. */
+static bool take_escape(cursor *c, uint32_t *code)
+{
+    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const char *name;
+
+    if (take(c, 'u')) {
+        if (!take_hex(c, code))
+            return false;
+        if (*code >= 0xd800 && *code <= 0xdfff)
+            *code = take_low_surrogate(c, *code);
+        return true;
+    }
+    if (c->at == c->end || *c->at == '\0')
+        return false;
+    name = strchr(names, *c->at++);
+    if (!name)
+        return false;
+    *code = (unsigned char) meant[name - names];
+    return true;
+}
+
+/* One character of a string, which is not its closing quote. */
+static bool take_character(cursor *c, uint32_t *code)
+{
+    size_t n;
+
+    if (take(c, '\\'))
+        return take_escape(c, code);
+    n = mo_utf8_decode(c->at, (size_t) (c->end - c->at), code);
+    if (n == 0 || *code < 0x20)
+        return false;
+    c->at += n;
+    return true;
+}
+
+static bool skip_string(cursor *c)
+{
+    uint32_t code;
+
+    if (!take(c, '"'))
+        return false;
+    while (!take(c, '"'))
+        if (!take_character(c, &code))
+            return false;
+    return true;
+}
+
+static bool skip_member(cursor *c, int depth)
+{
+    return skip_string(c) && take_mark(c, ':') && skip_value(c, depth);
+}
+
+/* Behind the opening bracket: items up to the closing one. */
+static bool skip_items(cursor *c, char close, int depth,
+                       bool (*skip_item)(cursor *, int))
+{
+    skip_space(c);
+    if (take(c, close))
+        return true;
+    do {
+        if (!skip_item(c, depth))
+            return false;
+    } while (take_mark(c, ','));
+    return take(c, close);
+}
+
+static bool skip_value(cursor *c, int depth)
+{
+    if (c->at == c->end)
+        return false;
+    switch (*c->at) {
+    case '{':
+        c->at++;
+        return depth < MAX_DEPTH && skip_items(c, '}', depth + 1, skip_member);
+    case '[':
+        c->at++;
+        return depth < MAX_DEPTH && skip_items(c, ']', depth + 1, skip_value);
+    case '"':
+        return skip_string(c);
+    case 't':
+        return skip_word(c, "true");
+    case 'f':
+        return skip_word(c, "false");
+    case 'n':
+        return skip_word(c, "null");
+    default:
+        return skip_number(c);
+    }
+}
+
+bool mo_json_is_object(const char *text, size_t length)
+{
+    cursor c = { text, text + length };
+
+    skip_space(&c);
+    if (c.at == c.end || *c.at != '{' || !skip_value(&c, 0))
+        return false;
+    skip_space(&c);
+    return c.at == c.end;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
+}
+
+/* Steps over a string; does it spell wanted, once its escapes are resolved?
+ * Any case will do when told so. */
+static bool skip_if_spelled(cursor *c, const char *wanted, bool any_case)
+{
+    bool same = true;
+
+    take(c, '"');
+    while (!take(c, '"')) {
+        char spelled[4];
+        uint32_t code;
+        size_t n;
+
+        if (!take_character(c, &code))
+            return false;
+        n = mo_utf8_encode(spelled, code);
+        /* A NUL written as \u0000 is in no C string. */
+        for (size_t i = 0; i < n && same; i++, wanted++)
+            same = spelled[i] != '\0' &&
+                   (spelled[i] == *wanted ||
+                    (any_case && lower(spelled[i]) == lower(*wanted)));
+    }
+    return same && *wanted == '\0';
+}
+
+const char *mo_json_find(const char *text, const char *key, size_t *length)
+{
+    cursor c = { text, text + strlen(text) };
+    const char *found = NULL;
+
+    if (!take_mark(&c, '{'))
+        return NULL;
+    while (c.at < c.end && *c.at == '"') {
+        bool wanted = skip_if_spelled(&c, key, false);
+        const char *value;
+
+        if (!take_mark(&c, ':'))
+            return NULL;
+        value = c.at;
+        if (!skip_value(&c, 1))
+            return NULL;
+        if (wanted) {
+            found = value;
+            *length = (size_t) (c.at - value);
+        }
+        take_mark(&c, ',');
+    }
+    return found;
+}
+
+/* The inside of "..." or [...]; anything else as it is. */
+static cursor unwrapped(const char *value, size_t length)
+{
+    cursor c = { value, value + length };
+
+    if (*value == '"' || *value == '[') {
+        c.at++;
+        c.end--;
+    }
+    skip_space(&c);
+    return c;
+}
+
+int mo_json_ints(const char *text, const char *key, int64_t *values, int max)
+{
+    size_t length;
+    const char *value = mo_json_find(text, key, &length);
+    cursor c;
+    int n = 0;
+
+    if (!value)
+        return -1;
+    c = unwrapped(value, length);
+    if (c.at == c.end)
+        return 0;
+    for (;;) {
+        const char *comma = memchr(c.at, ',', (size_t) (c.end - c.at));
+        const char *end = comma ? comma : c.end;
+        int64_t number;
+
+        if (mo_number_read_int(c.at, (size_t) (end - c.at), &number))
+            return -1;
+        if (n < max)
+            values[n] = number;
+        n++;
+        if (!comma)
+            return n;
+        c.at = comma + 1;
+    }
+}
+
+/* Is it word or digit, bare or as a text? */
+static bool is_either(const char *value, size_t length, const char *word,
+                      char digit)
+{
+    cursor c = { value, value + length };
+
+    if (*value == '"')
+        return (length == 3 && value[1] == digit) ||
+               skip_if_spelled(&c, word, true);
+    return (length == 1 && *value == digit) ||
+           (length == strlen(word) && memcmp(value, word, length) == 0);
+}
+
+bool mo_json_bool(const char *text, const char *key, bool fallback)
+{
+    size_t length;
+    const char *value = mo_json_find(text, key, &length);
+
+    if (value && is_either(value, length, "true", '1'))
+        return true;
+    if (value && is_either(value, length, "false", '0'))
+        return false;
+    return fallback;
+}
+
+bool mo_json_is(const char *text, const char *key, const char *value)
+{
+    size_t length;
+    const char *found = mo_json_find(text, key, &length);
+    cursor c = { found, found ? found + length : NULL };
+
+    return found && *found == '"' && skip_if_spelled(&c, value, true);
+}
