@@ -31,8 +31,13 @@ typedef struct mo_zoo_config {
 /* NULL when there is no such model. */
 const mo_zoo_model *mo_zoo_find(const char *name);
 
-/* Builds it. hidden must be a multiple of heads; all numbers positive; at most
- * MO_MAX_OPS operators. */
+/* Builds it.  hidden must be a multiple of heads; all numbers positive; at most
+ * MO_MAX_OPS operators, no tensor above a terabyte.  Other numbers are
+ * MO_E_USAGE: they came from a command line.
+ *
+ * There are no constants and no parameter op, so that the count is exact: an op
+ * says in its attrs what constants it has and that it reads the network's
+ * input; moirai-graph(5) tells how. */
 mo_status mo_zoo_build(const mo_zoo_config *config, mo_graph **graph,
                        mo_error *err);
 

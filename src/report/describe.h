@@ -4,20 +4,30 @@
 #ifndef MO_REPORT_DESCRIBE_H
 #define MO_REPORT_DESCRIBE_H
 
+#include <stdint.h>
+
+#include "base/error.h"
 #include "base/out.h"
 #include "graph/graph.h"
 #include "graph/summary.h"
 
 typedef struct mo_description {
     const char *file;        /* what the user called it */
-    const char *format;      /* "GraphML", "OpenVINO IR" */
+    const char *format;      /* "graphml", "openvino" */
     const mo_graph *graph;
     const mo_summary *summary;
     uint64_t digest;
 } mo_description;
 
+/* Aligned, with units; control characters in names are made visible. */
 void mo_describe_text(const mo_description *description, mo_out *out);
+
+/* One object; moirai-info(1) lists its keys.  What is unknown is null. */
 void mo_describe_json(const mo_description *description, mo_out *out);
-void mo_describe_dot(const mo_description *description, mo_out *out);
+
+/* The ops as a digraph, clean cuts filled; constants are left out.  Fails only
+ * for want of memory. */
+mo_status mo_describe_dot(const mo_description *description, mo_out *out,
+                          mo_error *err);
 
 #endif

@@ -1,0 +1,124 @@
+/* moirai-info - what is in a graph. */
+#include <config.h>
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/option.h"
+#include "base/out.h"
+#include "cli/talk.h"
+#include "graph/summary.h"
+#include "ingest/read.h"
+#include "report/describe.h"
+
+typedef struct settings {
+    bool json, dot;
+    const char *output;
+    mo_option_list shapes;
+    mo_talk talk;
+} settings;
+
+static mo_status read_graph(const settings *s, const char *path,
+                            mo_graph **graph, const mo_format **format,
+                            mo_error *err)
+{
+    mo_read_options options = { (const char *const *) s->shapes.items,
+                                s->shapes.count };
+    double begin = mo_talk_seconds();
+    mo_status status = mo_read_graph(path, &options, graph, format, err);
+
+    if (status == MO_OK)
+        mo_talk_say(&s->talk, "read %d ops and %d edges in %.2f s",
+                    (*graph)->n_ops, (*graph)->n_edges,
+                    mo_talk_seconds() - begin);
+    return status;
+}
+
+static mo_status describe(const settings *s, mo_description *d, mo_out *out,
+                          mo_error *err)
+{
+    mo_summary summary = { 0 };
+    mo_status status;
+
+    if (s->dot)
+        return mo_describe_dot(d, out, err);
+    if ((status = mo_graph_digest(d->graph, &d->digest, err)) != MO_OK ||
+        (status = mo_summary_make(d->graph, &summary, err)) != MO_OK)
+        return status;
+    d->summary = &summary;
+    if (s->json)
+        mo_describe_json(d, out);
+    else
+        mo_describe_text(d, out);
+    mo_summary_clear(&summary);
+    return MO_OK;
+}
+
+static mo_status run(const settings *s, const char *path, mo_error *err)
+{
+    mo_description d = { .file = path };
+    const mo_format *format;
+    mo_graph *graph = NULL;
+    mo_out *out = NULL;
+    mo_status status;
+
+    if (s->json && s->dot)
+        return mo_fail(err, MO_E_USAGE, "--json and --dot exclude each other");
+    if ((status = mo_out_open(s->output, &out, err)) != MO_OK ||
+        (status = read_graph(s, path, &graph, &format, err)) != MO_OK)
+        goto out;
+    d.format = format->name;
+    d.graph = graph;
+    status = describe(s, &d, out, err);
+out:
+    mo_graph_free(graph);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .talk = { .command = "moirai-info" } };
+    const mo_option options[] = {
+        { 0, "json", NULL, "write a JSON object",
+          MO_OPTION_FLAG, .to = &s.json },
+        { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",
+          MO_OPTION_FLAG, .to = &s.dot },
+        { 0, "shape", "NAME=DIMS",
+          "size of an input with dynamic dimensions, as in ids=1,128",
+          MO_OPTION_LIST, .to = &s.shapes },
+        { 'o', "output", "FILE", "write to FILE instead of standard output",
+          MO_OPTION_TEXT, .to = &s.output },
+        { 'q', "quiet", NULL, "say nothing but errors",
+          MO_OPTION_FLAG, .to = &s.talk.quiet },
+        { 'v', "verbose", NULL, "say what is done and how long it takes",
+          MO_OPTION_COUNT, .to = &s.talk.verbose },
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-info",
+        .synopsis = "[OPTION]... GRAPH",
+        .purpose = "Tell what is in a neural network's graph.",
+        .details = "GRAPH is a GraphML file or an OpenVINO model; - reads "
+                   "standard input.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+    };
+    mo_error err = { 0 };
+    char **operands;
+    size_t n_operands;
+    int code;
+
+    /* A reader that goes away is a failed write, told like any other. */
+    signal(SIGPIPE, SIG_IGN);
+    code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
+    if (code < 0)
+        code = run(&s, operands[0], &err) == MO_OK
+                   ? MO_EXIT_DONE
+                   : mo_command_fail(&command, &err);
+    mo_option_list_free(&s.shapes);
+    return code;
+}

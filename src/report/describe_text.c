@@ -1,0 +1,119 @@
+#include "report/describe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "report/heaviest.h"
+#include "report/unit.h"
+
+enum { SHOWN_SIZE = 128 };   /* of a name; what is longer ends in "..." */
+
+static void put_number(mo_out *out, const char *what, int number)
+{
+    mo_out_printf(out, "%-12s%d\n", what, number);
+}
+
+static void put_bytes(mo_out *out, const char *what, double bytes)
+{
+    char text[MO_UNIT_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", what, mo_unit_bytes(bytes, text));
+}
+
+static void put_origin(const mo_description *d, mo_out *out)
+{
+    char file[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", "graph",
+                  mo_utf8_visible(file, sizeof file, d->file));
+    mo_out_printf(out, "%-12s%s\n", "format", d->format);
+    mo_out_printf(out, "%-12s%016" PRIx64 "\n", "digest", d->digest);
+}
+
+static void put_structure(const mo_summary *s, mo_out *out)
+{
+    put_number(out, "ops", s->ops);
+    put_number(out, "constants", s->constants);
+    put_number(out, "edges", s->edges);
+    put_number(out, "tensors", s->tensors);
+    put_number(out, "sources", s->sources);
+    put_number(out, "sinks", s->sinks);
+    put_number(out, "components", s->components);
+    put_number(out, "depth", s->depth);
+    put_number(out, "width", s->width);
+    mo_out_printf(out, "%-12s%d, at most %d ops between\n", "clean cuts",
+                  s->clean_cuts, s->largest_segment);
+}
+
+static void put_flops(const mo_summary *s, mo_out *out)
+{
+    char text[MO_UNIT_SIZE];
+    int known = s->ops - s->ops_without_flops;
+
+    mo_out_printf(out, "%-12s%s", "flops",
+                  mo_unit_flops(known ? s->flops : MO_UNKNOWN, text));
+    if (known && s->ops_without_flops > 0)
+        mo_out_printf(out, ", unknown for %d ops", s->ops_without_flops);
+    mo_out_char(out, '\n');
+}
+
+static void put_amounts(const mo_summary *s, mo_out *out)
+{
+    put_bytes(out, "weights", (double) s->weight_bytes);
+    put_bytes(out, "memory", (double) s->memory_bytes);
+    put_bytes(out, "tensor size", (double) s->tensor_bytes);
+    put_flops(s, out);
+    put_bytes(out, "traffic", s->bytes);
+}
+
+static void put_heavy_op(const mo_graph *g, int op, const char *weight,
+                         mo_out *out)
+{
+    char type[SHOWN_SIZE], name[SHOWN_SIZE];
+    const char *written = g->ops[op].type;
+
+    mo_out_printf(out, "%12s  %-20s %s\n", weight,
+                  mo_utf8_visible(type, sizeof type, written ? written : "-"),
+                  mo_utf8_visible(name, sizeof name, g->ops[op].name));
+}
+
+static void put_heaviest(const mo_description *d, mo_out *out)
+{
+    mo_heaviest h;
+    char weight[MO_UNIT_SIZE];
+
+    mo_heaviest_find(d->graph, d->summary, &h);
+    if (h.n == 0)
+        return;
+    mo_out_printf(out, "\nheaviest ops by %s\n", h.by->title);
+    for (int i = 0; i < h.n; i++)
+        put_heavy_op(d->graph, h.ops[i], h.by->show(h.weights[i], weight),
+                     out);
+}
+
+static void put_operators(const mo_summary *s, mo_out *out)
+{
+    char type[SHOWN_SIZE];
+
+    if (s->n_types == 0)
+        return;
+    mo_out_text(out, "\noperators\n");
+    for (int i = 0; i < s->n_types; i++) {
+        const mo_type_count *t = &s->types[i];
+
+        mo_out_printf(out, "%12d  %s\n", t->count,
+                      mo_utf8_visible(type, sizeof type,
+                                      *t->type ? t->type : "-"));
+    }
+}
+
+void mo_describe_text(const mo_description *description, mo_out *out)
+{
+    put_origin(description, out);
+    put_structure(description->summary, out);
+    put_amounts(description->summary, out);
+    put_heaviest(description, out);
+    put_operators(description->summary, out);
+}

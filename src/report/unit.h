@@ -1,0 +1,17 @@
+/*
+ * unit.h - amounts as a person reads them: three digits and a unit.
+ *
+ * Binary multiples for memory (KiB, MiB), decimal ones for work and time.
+ */
+#ifndef MO_REPORT_UNIT_H
+#define MO_REPORT_UNIT_H
+
+enum { MO_UNIT_SIZE = 32 };   /* room for any text written here */
+
+/* Write "97.5 MiB", "8.18 GFLOP" or "1.52 ms" into text and return it.  What
+ * is negative is MO_UNKNOWN: "unknown". */
+const char *mo_unit_bytes(double bytes, char text[MO_UNIT_SIZE]);
+const char *mo_unit_flops(double flops, char text[MO_UNIT_SIZE]);
+const char *mo_unit_us(double us, char text[MO_UNIT_SIZE]);
+
+#endif
