@@ -2,8 +2,12 @@
  * operator.h - what an operator's name means.
  *
  * The internal set follows the OpenVINO opsets.  ONNX, torch.fx and ATen names
- * are aliases; case, a leading "aten." / "aten::" / "torch.nn.functional." and
- * an overload (".default", ".Tensor") do not matter.
+ * are aliases; case, a leading "aten." / "aten::" / "torch.nn.functional.", an
+ * overload (".default", ".Tensor") and the "_" of an in-place variant do not
+ * matter.  Where ATen means something else than the others by the same name
+ * ("select", "gather", "max"), "aten" in front of it decides.
+ *
+ * Two tables: the operators, and the other names they go by.
  */
 #ifndef MO_INGEST_OPERATOR_H
 #define MO_INGEST_OPERATOR_H
@@ -11,10 +15,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ingest/dtype.h"
+
 /* What an operator does to memory and arithmetic units: enough for a cost
  * model.  One word each in moirai-graph(5). */
 typedef enum mo_class {
-    MO_CLASS_NONE,          /* no work at run time: parameter, result, constant */
+    MO_CLASS_NONE,          /* no work at run time: parameter, result, ... */
     MO_CLASS_FREE,          /* changes the view only: reshape, squeeze, ... */
     MO_CLASS_MATMUL,
     MO_CLASS_CONVOLUTION,
@@ -38,24 +44,30 @@ struct mo_work_input;
 struct mo_operator {
     const char *name;       /* canonical: "Convolution" */
     mo_class class;
-    const char *aliases;    /* "conv conv1d conv2d conv3d convolution" */
     /* flops of one execution; the op's shapes are in the input.  < 0 when what
-     * it needs is not known. */
+     * it needs is not known.  NULL: it computes nothing. */
     double (*flops)(const struct mo_work_input *input);
     double per_element;     /* constant of the simple formulas */
+    bool picks;             /* of its first input it reads only as much as it
+                               writes: gather, slice */
 };
+
+/* A name that stands for the operator called name in the table. */
+typedef struct mo_operator_alias {
+    const char *alias;      /* in lower case */
+    const char *name;
+} mo_operator_alias;
 
 /* The operator a name stands for, or NULL when nobody told us about it. */
 const mo_operator *mo_operator_find(const char *name);
 
 const char *mo_class_name(mo_class class);
 
-/* The whole table, for tests and manuals; ends with a NULL name. */
+/* The whole tables, for tests and manuals, sorted by their first column
+ * without regard to case. */
 extern const mo_operator mo_operators[];
-
-/* Short names and long ones, "FP32", "torch.float32", "float" -> "f32"; NULL
- * when unknown.  And its size in bits. */
-const char *mo_dtype_find(const char *name, size_t length);
-int mo_dtype_bits(const char *dtype);
+extern const size_t mo_n_operators;
+extern const mo_operator_alias mo_operator_aliases[];
+extern const size_t mo_n_operator_aliases;
 
 #endif

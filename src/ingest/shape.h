@@ -11,10 +11,18 @@
 
 enum { MO_MAX_RANK = 16 };
 
+/* The most elements a tensor may have (dimensions of 0 counted as 1), so that
+ * neither its bytes nor the sum of an op's tensors overflow. */
+#define MO_MAX_ELEMENTS ((int64_t) 1 << 48)
+
 typedef struct mo_shape {
     int rank;                     /* 0: a scalar */
     int64_t dims[MO_MAX_RANK];    /* each >= 0 (0: an empty tensor) */
 } mo_shape;
+
+/* A model that is not static yet has shapes with dims of -1, or a rank of -1
+ * where not even that is known. */
+enum { MO_DYNAMIC = -1 };
 
 typedef enum mo_shape_fault {
     MO_SHAPE_OK = 0,
@@ -24,10 +32,24 @@ typedef enum mo_shape_fault {
 } mo_shape_fault;
 
 /* Reads one shape as people and frameworks write it: "1,64", "[1, 64]",
- * "(1,64)", "1x64", "torch.Size([1, 64])", "". */
+ * "(1,64)", "1x64", "torch.Size([1, 64])", "".  With MO_SHAPE_DYNAMIC *shape
+ * is filled, too: MO_DYNAMIC for each such dimension, or for the rank when the
+ * text is "...". */
 mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape);
 
-/* The port-th of the shapes in text ("a;b;c"); false when there are fewer. */
+/* Reads one dimension: "64"; "-1", "?" and "1..8" are MO_SHAPE_DYNAMIC. */
+mo_shape_fault mo_dim_read(const char *text, size_t length, int64_t *dim);
+
+/* Has it at most MO_MAX_ELEMENTS?  Dynamic dimensions count as 1. */
+bool mo_shape_fits(const mo_shape *shape);
+
+/* No dimension is dynamic, and neither is the rank. */
+bool mo_shape_is_static(const mo_shape *shape);
+
+bool mo_shape_equal(const mo_shape *a, const mo_shape *b);
+
+/* The port-th of the shapes in text ("a;b;c"); false when there are fewer or
+ * it is not a static shape. */
 bool mo_shape_at(const char *text, int port, mo_shape *shape);
 
 /* How many shapes text holds. */
@@ -37,7 +59,8 @@ int mo_shape_count(const char *text);
 enum { MO_SHAPE_TEXT_SIZE = MO_MAX_RANK * 21 };
 size_t mo_shape_write(const mo_shape *shape, char *text);
 
-/* Product of the dims: always fits, mo_shape_read made sure of it. */
+/* Product of the dims of a static shape: always fits, mo_shape_read made sure
+ * of it. */
 int64_t mo_shape_elements(const mo_shape *shape);
 
 /* Bytes of a tensor (bits rounded up); -1 on overflow or unknown dtype. */

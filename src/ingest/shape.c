@@ -1,0 +1,244 @@
+#include "ingest/shape.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/number.h"
+#include "ingest/dtype.h"
+
+typedef struct span {
+    const char *text;
+    size_t length;
+} span;
+
+static span trim(span s)
+{
+    while (s.length > 0 && isspace((unsigned char) s.text[0])) {
+        s.text++;
+        s.length--;
+    }
+    while (s.length > 0 && isspace((unsigned char) s.text[s.length - 1]))
+        s.length--;
+    return s;
+}
+
+static bool is_text(span s, const char *text)
+{
+    return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0;
+}
+
+/* Takes the brackets off "[...]" or "(...)"; false when one is missing. */
+static bool strip_pair(span *s, char open, char close)
+{
+    bool opens = s->length > 0 && s->text[0] == open;
+    bool closes = s->length > 0 && s->text[s->length - 1] == close;
+
+    if (opens != closes || (opens && s->length < 2))
+        return false;
+    if (opens)
+        *s = trim((span) { s->text + 1, s->length - 2 });
+    return true;
+}
+
+/* "torch.Size([1, 64])" -> "1, 64"; what has no brackets stays. */
+static bool strip_brackets(span *s)
+{
+    static const char torch[] = "torch.Size";
+    size_t prefix = sizeof torch - 1;
+
+    if (s->length > prefix && memcmp(s->text, torch, prefix) == 0) {
+        *s = trim((span) { s->text + prefix, s->length - prefix });
+        if (s->length == 0 || s->text[0] != '(')
+            return false;
+    }
+    return strip_pair(s, '(', ')') && strip_pair(s, '[', ']');
+}
+
+static bool is_count(span s)
+{
+    int64_t value;
+
+    return mo_number_read_int(s.text, s.length, &value) == MO_NUMBER_OK
+           && value >= 0;
+}
+
+/* "1..8", "..8", "1..", ".." */
+static bool is_range(span s)
+{
+    span low, high;
+    size_t at = 0;
+
+    while (at + 1 < s.length && memcmp(s.text + at, "..", 2) != 0)
+        at++;
+    if (at + 1 >= s.length)
+        return false;
+    low = (span) { s.text, at };
+    high = (span) { s.text + at + 2, s.length - at - 2 };
+    return (low.length == 0 || is_count(low))
+           && (high.length == 0 || is_count(high));
+}
+
+mo_shape_fault mo_dim_read(const char *text, size_t length, int64_t *dim)
+{
+    span s = trim((span) { text, length });
+    int64_t value = 0;
+
+    switch (mo_number_read_int(s.text, s.length, &value)) {
+    case MO_NUMBER_RANGE:
+        return MO_SHAPE_RANGE;
+    case MO_NUMBER_OK:
+        *dim = value < 0 ? MO_DYNAMIC : value;
+        return value < 0 ? MO_SHAPE_DYNAMIC : MO_SHAPE_OK;
+    case MO_NUMBER_NOT:
+        break;
+    }
+    if (!is_text(s, "?") && !is_range(s))
+        return MO_SHAPE_NOT;
+    *dim = MO_DYNAMIC;
+    return MO_SHAPE_DYNAMIC;
+}
+
+static char separator_of(span s)
+{
+    bool has_comma = memchr(s.text, ',', s.length) != NULL;
+
+    return !has_comma && memchr(s.text, 'x', s.length) ? 'x' : ',';
+}
+
+/* Reads the dims of s, which is not empty. */
+static mo_shape_fault read_dims(span s, mo_shape *shape)
+{
+    char separator = separator_of(s);
+    const char *end = s.text + s.length;
+    mo_shape_fault worst = MO_SHAPE_OK;
+
+    for (const char *at = s.text; at <= end;) {
+        const char *stop = memchr(at, separator, (size_t) (end - at));
+        mo_shape_fault fault;
+
+        stop = stop ? stop : end;
+        if (shape->rank == MO_MAX_RANK)
+            return MO_SHAPE_RANGE;
+        fault = mo_dim_read(at, (size_t) (stop - at),
+                            &shape->dims[shape->rank++]);
+        if (fault == MO_SHAPE_NOT || fault == MO_SHAPE_RANGE)
+            return fault;
+        if (fault == MO_SHAPE_DYNAMIC)
+            worst = MO_SHAPE_DYNAMIC;
+        at = stop + 1;
+    }
+    return worst;
+}
+
+mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape)
+{
+    span s = trim((span) { text, length });
+    mo_shape read = { 0 };
+    mo_shape_fault fault = MO_SHAPE_OK;
+
+    if (is_text(s, "...")) {
+        shape->rank = MO_DYNAMIC;
+        return MO_SHAPE_DYNAMIC;
+    }
+    if (!strip_brackets(&s))
+        return MO_SHAPE_NOT;
+    /* Python writes a tuple of one as "(3,)". */
+    if (s.length > 1 && s.text[s.length - 1] == ',')
+        s = trim((span) { s.text, s.length - 1 });
+    if (s.length > 0)
+        fault = read_dims(s, &read);
+    if (fault == MO_SHAPE_NOT || fault == MO_SHAPE_RANGE)
+        return fault;
+    if (!mo_shape_fits(&read))
+        return MO_SHAPE_RANGE;
+    *shape = read;
+    return fault;
+}
+
+bool mo_shape_fits(const mo_shape *shape)
+{
+    int64_t elements = 1;
+
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dims[i] > 1
+            && (!mo_int64_mul(elements, shape->dims[i], &elements)
+                || elements > MO_MAX_ELEMENTS))
+            return false;
+    return true;
+}
+
+bool mo_shape_is_static(const mo_shape *shape)
+{
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dims[i] < 0)
+            return false;
+    return shape->rank >= 0;
+}
+
+bool mo_shape_equal(const mo_shape *a, const mo_shape *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+bool mo_shape_at(const char *text, int port, mo_shape *shape)
+{
+    if (!text || port < 0)
+        return false;
+    while (port-- > 0) {
+        text = strchr(text, ';');
+        if (!text++)
+            return false;
+    }
+    return mo_shape_read(text, strcspn(text, ";"), shape) == MO_SHAPE_OK;
+}
+
+int mo_shape_count(const char *text)
+{
+    int count = 1;
+
+    if (!text)
+        return 0;
+    while ((text = strchr(text, ';'))) {
+        text++;
+        count++;
+    }
+    return count;
+}
+
+size_t mo_shape_write(const mo_shape *shape, char *text)
+{
+    size_t length = 0;
+
+    for (int i = 0; i < shape->rank; i++) {
+        if (i > 0)
+            text[length++] = ',';
+        length += mo_number_write_int(text + length, shape->dims[i]);
+    }
+    return length;
+}
+
+int64_t mo_shape_elements(const mo_shape *shape)
+{
+    int64_t elements = 1;
+
+    for (int i = 0; i < shape->rank; i++)
+        elements *= shape->dims[i];
+    return elements;
+}
+
+int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype)
+{
+    int bits = mo_dtype_bits(dtype);
+    int64_t total;
+
+    if (bits < 0 || !mo_int64_mul(mo_shape_elements(shape), bits, &total)
+        || !mo_int64_add(total, 7, &total))
+        return -1;
+    return total / 8;
+}
