@@ -68,6 +68,15 @@ typedef struct mo_command {
 int mo_option_parse(const mo_command *command, int argc, char **argv,
                     char ***operands, size_t *n_operands);
 
+/* The options of a command one by one, with those that every command has behind
+ * its own; NULL beyond the last.  What help and completions are made from. */
+const mo_option *mo_option_at(const mo_command *command, size_t i);
+
+/* Does it take a value, and is that one the name of a file?  Its placeholder
+ * tells: "FILE", "MODEL-FILE". */
+bool mo_option_takes_value(const mo_option *option);
+bool mo_option_takes_file(const mo_option *option);
+
 /* Tells err on stderr as "moirai-info: file:line: text" and returns the exit
  * code for it: 2 for MO_E_USAGE, else 1. */
 int mo_command_fail(const mo_command *command, const mo_error *err);

@@ -1,0 +1,202 @@
+#include "base/completion.h"
+
+#include <string.h>
+
+static bool is_repeated(const mo_option *option)
+{
+    return option->kind == MO_OPTION_COUNT || option->kind == MO_OPTION_LIST;
+}
+
+/* The choices as words: "lp|mps" becomes "lp mps". */
+static void put_words(mo_out *out, const char *choices)
+{
+    for (; *choices; choices++)
+        mo_out_char(out, *choices == '|' ? ' ' : *choices);
+}
+
+/* Text within single quotes.  The characters in escaped get a backslash; the
+ * quote itself is written as the shell at hand wants it. */
+static void put_quoted(mo_out *out, const char *text, const char *escaped,
+                       const char *quote)
+{
+    for (; *text; text++) {
+        if (*text == '\'') {
+            mo_out_text(out, quote);
+            continue;
+        }
+        if (strchr(escaped, *text))
+            mo_out_char(out, '\\');
+        mo_out_char(out, *text);
+    }
+}
+
+/* The command's name as a shell function: "_moirai_info". */
+static void put_function(mo_out *out, const char *name)
+{
+    mo_out_char(out, '_');
+    for (; *name; name++)
+        mo_out_char(out, *name == '-' ? '_' : *name);
+}
+
+static void bash_names(mo_out *out, const mo_option *option,
+                       const char *between)
+{
+    if (option->letter)
+        mo_out_printf(out, "-%c%s", option->letter, between);
+    mo_out_printf(out, "--%s", option->name);
+}
+
+/* What completes the word behind an option. */
+static void bash_value(mo_out *out, const mo_option *option)
+{
+    mo_out_text(out, "    ");
+    bash_names(out, option, "|");
+    mo_out_text(out, ")\n");
+    if (option->choices) {
+        mo_out_text(out, "        mapfile -t COMPREPLY < "
+                         "<(compgen -W '");
+        put_words(out, option->choices);
+        mo_out_text(out, "' -- \"$word\")\n");
+    } else if (mo_option_takes_file(option)) {
+        mo_out_text(out, "        mapfile -t COMPREPLY < "
+                         "<(compgen -f -- \"$word\")\n");
+    }
+    mo_out_text(out, "        return ;;\n");
+}
+
+static void write_bash(const mo_command *command, mo_out *out)
+{
+    const mo_option *option;
+
+    mo_out_printf(out, "# bash completion for %s\n", command->name);
+    put_function(out, command->name);
+    mo_out_text(out, "()\n{\n"
+                     "    local word=${COMP_WORDS[COMP_CWORD]}\n"
+                     "    local before=${COMP_WORDS[COMP_CWORD-1]}\n"
+                     "    COMPREPLY=()\n"
+                     "    # --name=value arrives as three words.\n"
+                     "    if [[ $word == = ]]; then\n"
+                     "        word=\n"
+                     "    elif [[ $before == = && $COMP_CWORD -ge 2 ]]; then\n"
+                     "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+                     "    fi\n"
+                     "    case $before in\n");
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++)
+        if (mo_option_takes_value(option))
+            bash_value(out, option);
+    mo_out_text(out, "    esac\n"
+                     "    if [[ $word == -* ]]; then\n"
+                     "        mapfile -t COMPREPLY < <(compgen -W '");
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++) {
+        mo_out_text(out, i > 0 ? " " : "");
+        bash_names(out, option, " ");
+    }
+    mo_out_text(out, "' -- \"$word\")\n"
+                     "    else\n"
+                     "        mapfile -t COMPREPLY < "
+                     "<(compgen -f -- \"$word\")\n"
+                     "    fi\n"
+                     "}\n"
+                     "complete -o filenames -F ");
+    put_function(out, command->name);
+    mo_out_printf(out, " %s\n", command->name);
+}
+
+/* "[help]:VALUE:action" */
+static void zsh_tail(mo_out *out, const mo_option *option)
+{
+    mo_out_char(out, '[');
+    put_quoted(out, option->help, "[]:\\", "'\\''");
+    mo_out_char(out, ']');
+    if (mo_option_takes_value(option)) {
+        mo_out_printf(out, ":%s:", option->value);
+        if (option->choices) {
+            mo_out_char(out, '(');
+            put_words(out, option->choices);
+            mo_out_char(out, ')');
+        } else {
+            mo_out_text(out, mo_option_takes_file(option) ? "_files" : " ");
+        }
+    }
+    mo_out_text(out, "' \\\n");
+}
+
+/* One spec per name; the names of one option exclude each other, unless it may
+ * be given many times. */
+static void zsh_option(mo_out *out, const mo_option *option)
+{
+    bool takes_value = mo_option_takes_value(option);
+    const char *start = is_repeated(option) ? "*" : "";
+
+    if (option->letter) {
+        mo_out_text(out, "    '");
+        if (!is_repeated(option))
+            mo_out_printf(out, "(--%s)", option->name);
+        mo_out_printf(out, "%s-%c%s", start, option->letter,
+                      takes_value ? "+" : "");
+        zsh_tail(out, option);
+    }
+    mo_out_text(out, "    '");
+    if (option->letter && !is_repeated(option))
+        mo_out_printf(out, "(-%c)", option->letter);
+    mo_out_printf(out, "%s--%s%s", start, option->name,
+                  takes_value ? "=" : "");
+    zsh_tail(out, option);
+}
+
+static void write_zsh(const mo_command *command, mo_out *out)
+{
+    const mo_option *option;
+
+    mo_out_printf(out, "#compdef %s\n_arguments -s -S \\\n", command->name);
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++)
+        zsh_option(out, option);
+    mo_out_text(out, "    '*:file:_files'\n");
+}
+
+static void fish_option(mo_out *out, const mo_command *command,
+                        const mo_option *option)
+{
+    mo_out_printf(out, "complete -c %s", command->name);
+    if (option->letter)
+        mo_out_printf(out, " -s %c", option->letter);
+    mo_out_printf(out, " -l %s", option->name);
+    if (option->choices) {
+        mo_out_text(out, " -x -a '");
+        put_words(out, option->choices);
+        mo_out_char(out, '\'');
+    } else if (mo_option_takes_file(option)) {
+        mo_out_text(out, " -r -F");
+    } else if (mo_option_takes_value(option)) {
+        mo_out_text(out, " -x");
+    }
+    mo_out_text(out, " -d '");
+    put_quoted(out, option->help, "\\", "\\'");
+    mo_out_text(out, "'\n");
+}
+
+static void write_fish(const mo_command *command, mo_out *out)
+{
+    const mo_option *option;
+
+    mo_out_printf(out, "# fish completion for %s\n", command->name);
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++)
+        fish_option(out, command, option);
+}
+
+void mo_completion_write(const mo_command *command, const char *shell,
+                         mo_out *out)
+{
+    static const struct {
+        const char *shell;
+        void (*write)(const mo_command *command, mo_out *out);
+    } writers[] = {
+        { "bash", write_bash },
+        { "zsh", write_zsh },
+        { "fish", write_fish },
+    };
+
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (strcmp(writers[i].shell, shell) == 0)
+            writers[i].write(command, out);
+}

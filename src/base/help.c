@@ -1,0 +1,116 @@
+#include <config.h>
+
+#include "base/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+/* The left column is as wide as its longest entry, up to MAX_LEFT; an entry
+ * beyond that has its help on the next line. */
+enum { COLUMNS = 80, MAX_LEFT = 30, LEFT_SIZE = 128 };
+
+/* "  -o, --output=FILE" */
+static size_t write_left(char left[LEFT_SIZE], const mo_option *option)
+{
+    char letter[] = "   ";
+    const char *value = option->value;
+
+    if (option->letter) {
+        letter[0] = '-';
+        letter[1] = option->letter;
+        letter[2] = ',';
+    }
+    snprintf(left, LEFT_SIZE, "  %s --%s%s%s", letter, option->name,
+             value ? "=" : "", value ? value : "");
+    return strlen(left);
+}
+
+static size_t left_width(const mo_command *command)
+{
+    const mo_option *option;
+    char left[LEFT_SIZE];
+    size_t width = 0;
+
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++) {
+        size_t n = write_left(left, option);
+
+        if (n > width && n <= MAX_LEFT)
+            width = n;
+    }
+    return width + 2;
+}
+
+/* Writes text from the given column on, its lines broken between words. */
+static void write_wrapped(mo_out *out, const char *text, size_t indent)
+{
+    size_t column = indent;
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+
+        if (column > indent && column + 1 + n > COLUMNS - 1) {
+            mo_out_printf(out, "\n%*s", (int) indent, "");
+            column = indent;
+        }
+        if (column > indent) {
+            mo_out_char(out, ' ');
+            column++;
+        }
+        mo_out_bytes(out, text, n);
+        column += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    mo_out_char(out, '\n');
+}
+
+static void write_option(mo_out *out, const mo_option *option, size_t width)
+{
+    char left[LEFT_SIZE], help[512];
+    size_t n = write_left(left, option);
+
+    mo_out_text(out, left);
+    if (n + 2 > width) {
+        mo_out_char(out, '\n');
+        n = 0;
+    }
+    mo_out_printf(out, "%*s", (int) (width - n), "");
+    if (option->choices)
+        snprintf(help, sizeof help, "%s (%s)", option->help, option->choices);
+    else
+        snprintf(help, sizeof help, "%s", option->help);
+    write_wrapped(out, help, width);
+}
+
+void mo_help_write(const mo_command *command, mo_out *out)
+{
+    size_t width = left_width(command);
+    const mo_option *option;
+
+    mo_out_printf(out, "Usage: %s %s\n", command->name, command->synopsis);
+    write_wrapped(out, command->purpose, 0);
+    mo_out_text(out, "\nOptions:\n");
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++)
+        write_option(out, option, width);
+    if (command->details) {
+        size_t n = strlen(command->details);
+
+        mo_out_printf(out, "\n%s", command->details);
+        if (n == 0 || command->details[n - 1] != '\n')
+            mo_out_char(out, '\n');
+    }
+}
+
+void mo_help_version(const mo_command *command, mo_out *out)
+{
+    mo_out_printf(out, "%s (Moirai) %s\n", command->name, PACKAGE_VERSION);
+#ifdef MO_BUILT_IN
+    mo_out_text(out, "Built in: " MO_BUILT_IN "\n");
+#endif
+    mo_out_text(out, "Licensed under the Apache License, Version 2.0; "
+                     "there is no warranty.\n");
+}

@@ -1,0 +1,413 @@
+#include "base/option.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/completion.h"
+#include "base/help.h"
+#include "base/number.h"
+
+/* Those that every command has.  They have nowhere to go: they are answered. */
+static const mo_option standard[] = {
+    { .name = "help", .help = "print this and leave" },
+    { .name = "version", .help = "print the version and what was built in" },
+    { .name = "completion",
+      .value = "SHELL",
+      .help = "print a script that completes the options in this shell",
+      .kind = MO_OPTION_TEXT,
+      .choices = MO_COMPLETION_SHELLS },
+};
+
+enum { N_STANDARD = sizeof standard / sizeof *standard };
+
+/* The command line on its way through. */
+typedef struct parser {
+    const mo_command *command;
+    int argc, next;
+    char **argv;
+    size_t n_operands;       /* they stand from argv[1] on */
+    const mo_option *asked;  /* the standard option to answer, if any */
+    const char *asked_value;
+} parser;
+
+const mo_option *mo_option_at(const mo_command *command, size_t i)
+{
+    size_t n = 0;
+
+    while (n < i && command->options[n].name)
+        n++;
+    if (command->options[n].name)
+        return &command->options[n];
+    return i - n < N_STANDARD ? &standard[i - n] : NULL;
+}
+
+bool mo_option_takes_value(const mo_option *option)
+{
+    return option->kind != MO_OPTION_FLAG && option->kind != MO_OPTION_COUNT;
+}
+
+bool mo_option_takes_file(const mo_option *option)
+{
+    return mo_option_takes_value(option) && strstr(option->value, "FILE");
+}
+
+/* "an integer from 1 to 64", "a number of at least 0" */
+static const char *describe_range(const mo_option *option, char *text,
+                                  size_t size)
+{
+    const char *noun = option->kind == MO_OPTION_INT ? "an integer"
+                                                     : "a number";
+    char min[MO_NUMBER_SIZE] = "", max[MO_NUMBER_SIZE] = "";
+
+    if (isfinite(option->min))
+        min[mo_number_write_double(min, option->min)] = '\0';
+    if (isfinite(option->max))
+        max[mo_number_write_double(max, option->max)] = '\0';
+
+    if ((option->min == 0 && option->max == 0) || (!*min && !*max))
+        snprintf(text, size, "%s", noun);
+    else if (!*max)
+        snprintf(text, size, "%s of at least %s", noun, min);
+    else if (!*min)
+        snprintf(text, size, "%s of at most %s", noun, max);
+    else
+        snprintf(text, size, "%s from %s to %s", noun, min, max);
+    return text;
+}
+
+static mo_status refuse_number(const mo_option *option, const char *value,
+                               mo_error *err)
+{
+    char range[128];
+
+    return mo_fail(err, MO_E_USAGE, "option '--%s' takes %s, not '%s'",
+                   option->name, describe_range(option, range, sizeof range),
+                   value);
+}
+
+static bool in_range(const mo_option *option, double value)
+{
+    return (option->min == 0 && option->max == 0) ||
+           (value >= option->min && value <= option->max);
+}
+
+static mo_status store_int(const mo_option *option, const char *value,
+                           mo_error *err)
+{
+    int64_t number;
+
+    if (mo_number_read_int(value, strlen(value), &number) != MO_NUMBER_OK ||
+        !in_range(option, (double) number))
+        return refuse_number(option, value, err);
+    *(int64_t *) option->to = number;
+    return MO_OK;
+}
+
+static mo_status store_double(const mo_option *option, const char *value,
+                              mo_error *err)
+{
+    double number;
+
+    if (mo_number_read_double(value, strlen(value), &number) != MO_NUMBER_OK ||
+        !in_range(option, number))
+        return refuse_number(option, value, err);
+    *(double *) option->to = number;
+    return MO_OK;
+}
+
+static mo_status store_item(mo_option_list *list, const char *value,
+                            mo_error *err)
+{
+    mo_status status = MO_PUSH(list->items, list->count, list->room, err);
+
+    if (status == MO_OK)
+        list->items[list->count++] = value;
+    return status;
+}
+
+static mo_status store(const mo_option *option, const char *value,
+                       mo_error *err)
+{
+    switch (option->kind) {
+    case MO_OPTION_FLAG:
+        *(bool *) option->to = true;
+        return MO_OK;
+    case MO_OPTION_COUNT:
+        ++*(int *) option->to;
+        return MO_OK;
+    case MO_OPTION_TEXT:
+        *(const char **) option->to = value;
+        return MO_OK;
+    case MO_OPTION_INT:
+        return store_int(option, value, err);
+    case MO_OPTION_DOUBLE:
+        return store_double(option, value, err);
+    case MO_OPTION_LIST:
+        return store_item(option->to, value, err);
+    }
+    assert(!"a kind of option");
+    return MO_E_USAGE;
+}
+
+/* Is value one of "lp|mps"? */
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+
+    for (;;) {
+        size_t n = strcspn(choices, "|");
+
+        if (n == length && memcmp(choices, value, n) == 0)
+            return true;
+        if (choices[n] == '\0')
+            return false;
+        choices += n + 1;
+    }
+}
+
+static mo_status take_option(parser *p, const mo_option *option,
+                             const char *value, mo_error *err)
+{
+    if (option->choices && !is_choice(option->choices, value))
+        return mo_fail(err, MO_E_USAGE,
+                       "option '--%s' takes one of %s, not '%s'",
+                       option->name, option->choices, value);
+    if (!option->to) {
+        p->asked = option;
+        p->asked_value = value;
+        return MO_OK;
+    }
+    return store(option, value, err);
+}
+
+/* The value of an option that needs one: attached to it, or the next word. */
+static mo_status need_value(parser *p, const mo_option *option,
+                            const char **value, mo_error *err)
+{
+    if (*value)
+        return MO_OK;
+    if (p->next == p->argc)
+        return mo_fail(err, MO_E_USAGE, "option '--%s' needs a value, %s",
+                       option->name, option->value);
+    *value = p->argv[p->next++];
+    return MO_OK;
+}
+
+/* How many letters have to be added, dropped or changed to make b out of a;
+ * MAX_NAME or more when they are longer than any option. */
+static size_t distance(const char *a, size_t n, const char *b)
+{
+    enum { MAX_NAME = 40 };
+    size_t row[MAX_NAME], m = strlen(b);
+
+    if (m >= MAX_NAME || n >= MAX_NAME)
+        return MAX_NAME;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t add = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < add ? change : add;
+        }
+    }
+    return row[m];
+}
+
+static mo_status unknown_name(const parser *p, const char *name, size_t length,
+                              mo_error *err)
+{
+    const mo_option *option;
+    const char *nearest = NULL;
+    size_t least = 3;
+
+    for (size_t i = 0; (option = mo_option_at(p->command, i)); i++) {
+        size_t d = distance(name, length, option->name);
+
+        if (d < least && d < length) {
+            least = d;
+            nearest = option->name;
+        }
+    }
+    if (nearest)
+        return mo_fail(err, MO_E_USAGE,
+                       "unknown option '--%.*s' (did you mean '--%s'?)",
+                       (int) length, name, nearest);
+    return mo_fail(err, MO_E_USAGE, "unknown option '--%.*s'", (int) length,
+                   name);
+}
+
+static const mo_option *find_name(const parser *p, const char *name,
+                                  size_t length)
+{
+    const mo_option *option;
+
+    for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
+        if (strlen(option->name) == length &&
+            memcmp(option->name, name, length) == 0)
+            return option;
+    return NULL;
+}
+
+static const mo_option *find_letter(const parser *p, char letter)
+{
+    const mo_option *option;
+
+    for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
+        if (option->letter == letter)
+            return option;
+    return NULL;
+}
+
+/* --name, --name VALUE or --name=VALUE; word is what follows the dashes. */
+static mo_status take_long(parser *p, const char *word, mo_error *err)
+{
+    size_t length = strcspn(word, "=");
+    const char *value = word[length] ? word + length + 1 : NULL;
+    const mo_option *option = find_name(p, word, length);
+    mo_status status;
+
+    if (!option)
+        return unknown_name(p, word, length, err);
+    if (!mo_option_takes_value(option)) {
+        if (value)
+            return mo_fail(err, MO_E_USAGE, "option '--%s' takes no value",
+                           option->name);
+        return take_option(p, option, NULL, err);
+    }
+    status = need_value(p, option, &value, err);
+    if (status != MO_OK)
+        return status;
+    return take_option(p, option, value, err);
+}
+
+/* -q, -qv, -o VALUE, -oVALUE or -qoVALUE; letters is what follows the dash. */
+static mo_status take_letters(parser *p, const char *letters, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (*letters && status == MO_OK) {
+        const mo_option *option = find_letter(p, *letters);
+        const char *value;
+
+        if (!option)
+            return mo_fail(err, MO_E_USAGE, "unknown option '-%.1s'", letters);
+        letters++;
+        if (!mo_option_takes_value(option)) {
+            status = take_option(p, option, NULL, err);
+            continue;
+        }
+        value = *letters ? letters : NULL;
+        status = need_value(p, option, &value, err);
+        if (status != MO_OK)
+            return status;
+        return take_option(p, option, value, err);
+    }
+    return status;
+}
+
+/* Moves the word just read to the operands in front.  What stood there was
+ * read before. */
+static void take_operand(parser *p)
+{
+    char **front = &p->argv[1 + p->n_operands++];
+    char *word = p->argv[p->next - 1];
+
+    p->argv[p->next - 1] = *front;
+    *front = word;
+}
+
+static mo_status take_words(parser *p, mo_error *err)
+{
+    bool only_operands = false;
+    mo_status status = MO_OK;
+
+    while (p->next < p->argc && status == MO_OK && !p->asked) {
+        const char *word = p->argv[p->next++];
+
+        if (only_operands || word[0] != '-' || word[1] == '\0')
+            take_operand(p);
+        else if (word[1] != '-')
+            status = take_letters(p, word + 1, err);
+        else if (word[2] == '\0')
+            only_operands = true;
+        else
+            status = take_long(p, word + 2, err);
+    }
+    return status;
+}
+
+static mo_status count_operands(const parser *p, mo_error *err)
+{
+    if (p->n_operands < p->command->min_operands)
+        return mo_fail(err, MO_E_USAGE, "an operand is missing: %s %s",
+                       p->command->name, p->command->synopsis);
+    if (p->n_operands > p->command->max_operands)
+        return mo_fail(err, MO_E_USAGE, "operand '%s' is one too many",
+                       p->argv[1 + p->command->max_operands]);
+    return MO_OK;
+}
+
+static int answer(const parser *p, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open("-", &out, err);
+
+    if (status != MO_OK)
+        return mo_command_fail(p->command, err);
+    if (p->asked == &standard[0])
+        mo_help_write(p->command, out);
+    else if (p->asked == &standard[1])
+        mo_help_version(p->command, out);
+    else
+        mo_completion_write(p->command, p->asked_value, out);
+    status = mo_out_commit(out, err);
+    return status == MO_OK ? MO_EXIT_DONE : mo_command_fail(p->command, err);
+}
+
+int mo_option_parse(const mo_command *command, int argc, char **argv,
+                    char ***operands, size_t *n_operands)
+{
+    parser p = { .command = command, .argc = argc, .argv = argv, .next = 1 };
+    mo_error err = { 0 };
+    mo_status status = take_words(&p, &err);
+
+    if (status == MO_OK && p.asked)
+        return answer(&p, &err);
+    if (status == MO_OK)
+        status = count_operands(&p, &err);
+    if (status == MO_E_USAGE) {
+        fprintf(stderr, "%s: %s; try '%s --help'\n", command->name, err.text,
+                command->name);
+        return MO_EXIT_USAGE;
+    }
+    if (status != MO_OK)
+        return mo_command_fail(command, &err);
+    *operands = argv + 1;
+    *n_operands = p.n_operands;
+    return -1;
+}
+
+int mo_command_fail(const mo_command *command, const mo_error *err)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    fprintf(stderr, "%s: %s\n", command->name,
+            mo_error_format(err, text, sizeof text));
+    return err->status == MO_E_USAGE ? MO_EXIT_USAGE : MO_EXIT_FAILED;
+}
+
+void mo_option_list_free(mo_option_list *list)
+{
+    free(list->items);
+    *list = (mo_option_list) { 0 };
+}
