@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 #include <dirent.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static int replay_folder(const char *folder)
 {
     DIR *dir = opendir(folder);
     struct dirent *entry;
-    char path[PATH_SIZE];
+    char path[PATH_SIZE + NAME_MAX + 1];
     int count = 0;
 
     while (dir && count >= 0 && (entry = readdir(dir))) {
