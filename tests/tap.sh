@@ -5,6 +5,10 @@
 #     ok "a claim" test -s file              # the command must exit 0
 #     is "another" "$got" "$wanted"          # two texts must be equal
 #     exits "a third" 2 moirai-info --nope   # ... with this status
+#     complains "a fourth" 1 'text' command  # ... and one line on stderr
+#
+# A test that learns how much it claims on the way says done_testing at the
+# end in place of plan.
 #
 # A test that cannot run here says so with skip_all, or with skip for one
 # claim.  $work is a private folder that goes away at the end; out and err in
@@ -15,7 +19,6 @@ LC_ALL=C
 export LC_ALL
 
 tap_count=0
-tap_failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/moirai-test.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -23,6 +26,11 @@ trap 'exit 1' HUP INT TERM
 plan()
 {
     echo "1..$1"
+}
+
+done_testing()
+{
+    echo "1..$tap_count"
 }
 
 skip_all()
@@ -46,7 +54,6 @@ pass()
 fail()
 {
     tap_count=$((tap_count + 1))
-    tap_failed=$((tap_failed + 1))
     echo "not ok $tap_count - $1"
 }
 
@@ -90,6 +97,28 @@ exits()
     else
         fail "$tap_claim"
         echo "exit $tap_status instead of $tap_wanted: $*" | comment
+        comment <"$work/err"
+    fi
+}
+
+# The command must exit with this status, print nothing, and say one line that
+# has the text in it.
+complains()
+{
+    tap_claim=$1
+    tap_wanted=$2
+    tap_text=$3
+    shift 3
+    tap_status=0
+    "$@" >"$work/out" 2>"$work/err" </dev/null || tap_status=$?
+    if [ "$tap_status" -eq "$tap_wanted" ] && [ ! -s "$work/out" ] &&
+        [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        grep -qF -e "$tap_text" "$work/err"; then
+        pass "$tap_claim"
+    else
+        fail "$tap_claim"
+        echo "exit $tap_status, not $tap_wanted with '$tap_text': $*" | comment
+        comment <"$work/out"
         comment <"$work/err"
     fi
 }

@@ -1,0 +1,66 @@
+#!/bin/sh
+# What make install leaves is whole: the commands run from there, and another
+# program finds headers and library through pkg-config.
+. "${top_srcdir:=.}/tests/tap.sh"
+: "${top_builddir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+
+# The outer make's job server and overrides are not ours.
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+
+install_into()
+{
+    (cd "$top_builddir" && make install "$@")
+}
+
+cat >"$work/user.c" <<'END'
+#include <graph/build.h>
+#include <ingest/read.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    mo_error err = { 0 };
+    mo_graph *graph;
+    const mo_format *format;
+
+    if (argc < 2 ||
+        mo_read_graph(argv[1], NULL, &graph, &format, &err) != MO_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    printf("%d ops\n", graph->n_ops);
+    mo_graph_free(graph);
+    return 0;
+}
+END
+
+compile_user()
+{
+    PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
+    export PKG_CONFIG_PATH
+    flags=$(pkg-config --cflags --libs moirai) || return 1
+    # Flags are words.
+    # shellcheck disable=SC2086
+    $CC $CFLAGS -o "$work/user" "$work/user.c" $flags
+}
+
+plan 8
+
+ok "make install prefix=DIR" install_into prefix="$work/usr"
+ok "moirai-info runs from there" \
+    "$work/usr/bin/moirai-info" "$top_srcdir/examples/inception.graphml"
+ok "the manual is there" test -s "$work/usr/share/man/man1/moirai-info.1"
+for shell in bash-completion/completions/moirai-info \
+    zsh/site-functions/_moirai-info \
+    fish/vendor_completions.d/moirai-info.fish; do
+    ok "so is $shell" test -s "$work/usr/share/$shell"
+done
+
+if command -v pkg-config >/dev/null; then
+    ok "another program compiles against it" compile_user
+    is "and reads a graph" \
+        "$("$work/user" "$top_srcdir/examples/inception.graphml")" "15 ops"
+else
+    skip "another program compiles against it" "pkg-config is not installed"
+    skip "and reads a graph" "pkg-config is not installed"
+fi

@@ -1,0 +1,76 @@
+#!/bin/sh
+# The manual pages: without fault for mandoc, in step with --help, and with
+# examples that run.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+command -v mandoc >/dev/null || skip_all "mandoc is not installed"
+
+# Everything mandoc has to say, but for pages that are not installed yet.
+lint()
+{
+    mandoc -Tlint -Wstyle "$1" | grep -v 'referenced manual not found'
+}
+
+# Pages the page refers to that are neither ours nor in this list.
+dangling()
+{
+    sed -n 's/^\.Xr \([^ ]*\) \([0-9]\).*/\1.\2/p' "$1" |
+        while read -r page; do
+            case $page in
+            dot.1 | xmllint.1 | gzip.1) ;;
+            *) [ -e "$top_srcdir/man/$page" ] || echo "$page" ;;
+            esac
+        done
+}
+
+# "-o" and "--output", one a line, from the first words of a line of --help.
+options_of_help()
+{
+    "$1" --help |
+        sed -n 's/^  *\(-[-a-zA-Z0-9, ]*\).*/\1/p' |
+        sed 's/  .*//' | tr -d ',' | tr ' ' '\n' | grep '^-' | sort -u
+}
+
+# The same from the items of the page's OPTIONS: ".It Fl o , -output Ar FILE".
+options_of_page()
+{
+    sed -n '/^\.Sh OPTIONS/,/^\.S[hs]/s/^\.It Fl //p' "$1" |
+        sed 's/ Ar .*//; s/ Ns .*//' | tr -d ',' | tr ' ' '\n' |
+        sed -n 's/^\([^ ].*\)/-\1/p' | sort -u
+}
+
+# The commands of the page's EXAMPLES, as a reader sees them.
+examples_of_page()
+{
+    mandoc -Tascii -O width=400 "$1" | sed "s/.$(printf '\b')//g" |
+        sed -n '/^EXAMPLES/,/^[A-Z]/s/^ *\$ //p'
+}
+
+run_example()
+{
+    (cd "$work/examples" && sh -c "$1" </dev/null)
+}
+
+for page in "$top_srcdir"/man/*.[0-9]; do
+    name=$(basename "$page")
+    is "$name: mandoc finds no fault" "$(lint "$page")" ""
+    is "$name: the pages it refers to exist" "$(dangling "$page")" ""
+
+    case $name in
+    moirai-*.1)
+        command=${name%.1}
+        is "$name: has the options of --help and no other" \
+            "$(options_of_page "$page")" "$(options_of_help "$command")"
+        ;;
+    esac
+
+    rm -rf "$work/examples"
+    mkdir "$work/examples"
+    cp "$top_srcdir"/examples/* "$work/examples"
+    examples_of_page "$page" >"$work/commands"
+    while read -r line; do
+        ok "$name: $line" run_example "$line"
+    done <"$work/commands"
+done
+
+done_testing
