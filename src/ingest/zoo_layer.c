@@ -31,7 +31,7 @@ const mo_zoo_part mo_zoo_parts[MO_ZOO_PARTS] = {
     /* The mask follows from the indices: no tensor is read for it. */
     { "mask", "Add", "btt", { "scale" },
       .work = 1, .attrs = "\"values\":\"1:causal\"" },
-    { "softmax", "Softmax", "btt", { "mask" }, .work = 5, .attrs = LAST_AXIS },
+    { "softmax", "SoftMax", "btt", { "mask" }, .work = 5, .attrs = LAST_AXIS },
     { "context", "MatMul", "bth", { "softmax", "v_bias" },
       .work = 2, .inner = 't' },
 
