@@ -4,7 +4,7 @@
  * The push parser is fed from our own reads, so nothing is ever loaded from a
  * network, unpacked or expanded: a document that declares entities is refused,
  * a compressed one too.  Depth, text, attributes and names are limited before
- * anything is allocated for them.
+ * anything is kept of them.
  */
 #ifndef MO_INGEST_XML_H
 #define MO_INGEST_XML_H
@@ -12,12 +12,16 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "ingest/input.h"
 
 enum {
     MO_XML_MAX_DEPTH = 256,
     MO_XML_MAX_ATTRIBUTES = 256,        /* of one element */
-    MO_XML_MAX_TEXT = 8 << 20,          /* bytes of one element's own text */
-    MO_XML_MAX_VALUE = 1 << 20          /* bytes of one attribute */
+    MO_XML_MAX_NAMESPACES = 256,        /* in force at one place */
+    MO_XML_MAX_NAMES = 1 << 20,         /* bytes libxml2 keeps for names */
+    MO_XML_MAX_TEXT = 8 << 20,          /* bytes of text kept at one time */
+    MO_XML_MAX_VALUE = 1 << 20,         /* bytes of one attribute */
+    MO_XML_MAX_MARKUP = 4 << 20         /* bytes of one tag or comment */
 };
 
 typedef struct mo_xml_attribute {
@@ -33,7 +37,7 @@ typedef struct mo_xml_element {
     const mo_xml_attribute *attributes;
     int n_attributes;
     int depth;             /* 0 for the root */
-    int line;
+    int line;              /* where its tag begins */
 } mo_xml_element;
 
 /* What a reader wants to hear.  Each returns MO_OK to go on; anything else
@@ -43,7 +47,7 @@ typedef struct mo_xml_handler {
     mo_status (*start)(void *state, const mo_xml_element *element,
                        mo_error *err);
     /* text: all of the element's own text, only if want_text was set since
-     * its start; "" otherwise.  Valid during the call. */
+     * its start; "" otherwise.  Valid during the call, with a 0 behind it. */
     mo_status (*end)(void *state, const char *name, const char *text,
                      size_t length, int line, mo_error *err);
 } mo_xml_handler;
@@ -53,13 +57,16 @@ typedef struct mo_xml mo_xml;
 /* Called inside start: keep the text of this element for its end. */
 void mo_xml_want_text(mo_xml *xml);
 
-/* The value of an attribute (of any namespace or none when space is NULL), or
- * NULL. */
+/* The attribute of that name in no namespace, or NULL. */
 const mo_xml_attribute *mo_xml_find(const mo_xml_element *element,
                                     const char *name);
 
-/* Parses path ("-" is standard input) to its end. *xml is set before the first
- * callback, so that the reader can call mo_xml_want_text. */
+/* Parses input to its end. *xml is set before the first callback, so that the
+ * reader can call mo_xml_want_text. */
+mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
+                       void *state, mo_xml **xml, mo_error *err);
+
+/* The same over a file; "-" is standard input. */
 mo_status mo_xml_parse_file(const char *path, const mo_xml_handler *handler,
                             void *state, mo_xml **xml, mo_error *err);
 
