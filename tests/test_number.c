@@ -1,0 +1,489 @@
+/* Claims of base/number.h. */
+#include "base/number.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/suite.h"
+
+/* xorshift; seeded by the number of the test, which a failure prints. */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static uint64_t seed(int i)
+{
+    return 0x9e3779b97f4a7c15u * ((uint64_t) i + 1);
+}
+
+static double random_finite(uint64_t *state)
+{
+    double value;
+
+    do {
+        uint64_t bits = next_random(state);
+
+        memcpy(&value, &bits, sizeof value);
+    } while (!isfinite(value));
+    return value;
+}
+
+static const char *written(double value)
+{
+    static char text[MO_NUMBER_SIZE];
+    size_t n = mo_number_write_double(text, value);
+
+    ck_assert_uint_lt(n, sizeof text);
+    text[n] = '\0';
+    return text;
+}
+
+static const struct {
+    int64_t value;
+    const char *text;
+} ints[] = {
+    { 0, "0" },
+    { 7, "7" },
+    { 10, "10" },
+    { 99, "99" },
+    { 100, "100" },
+    { -1, "-1" },
+    { 1234567, "1234567" },
+    { INT64_MAX, "9223372036854775807" },
+    { INT64_MIN, "-9223372036854775808" },
+};
+
+START_TEST(ints_are_written_and_read)
+{
+    char text[MO_NUMBER_SIZE];
+    size_t n = mo_number_write_int(text, ints[_i].value);
+    int64_t back = 0;
+
+    text[n] = '\0';
+    ck_assert_str_eq(text, ints[_i].text);
+    ck_assert_int_eq(mo_number_read_int(text, n, &back), MO_NUMBER_OK);
+    ck_assert_int_eq(back, ints[_i].value);
+}
+END_TEST
+
+/* All lengths, each with and without a sign. */
+START_TEST(any_int_is_written_as_printf_does)
+{
+    uint64_t state = seed(_i);
+
+    for (int i = 0; i < 1000; i++) {
+        int64_t value = (int64_t) next_random(&state) >> i % 64;
+        char text[MO_NUMBER_SIZE], wanted[32];
+        size_t n = mo_number_write_int(text, value);
+
+        text[n] = '\0';
+        snprintf(wanted, sizeof wanted, "%lld", (long long) value);
+        ck_assert_str_eq(text, wanted);
+    }
+}
+END_TEST
+
+/* The form is that of ECMAScript and RFC 8785, but for -0. */
+static const struct {
+    double value;
+    const char *text;
+} doubles[] = {
+    { 0.0, "0" },
+    { -0.0, "0" },
+    { 1.0, "1" },
+    { -42.0, "-42" },
+    { 0.1, "0.1" },
+    { -0.1, "-0.1" },
+    { 0.5, "0.5" },
+    { 3.25, "3.25" },
+    { 1.0 / 3, "0.3333333333333333" },
+    { 2.0 / 3, "0.6666666666666666" },
+    { 0.1 + 0.2, "0.30000000000000004" },
+    { 100.125, "100.125" },
+    { 1e15, "1000000000000000" },
+    { 9007199254740991.0, "9007199254740991" },
+    { 9007199254740992.0, "9007199254740992" },
+    { 1e16, "10000000000000000" },
+    { 123456789012345680.0, "123456789012345680" },
+    { 1e20, "100000000000000000000" },
+    { 1e21, "1e+21" },
+    { 1.5e21, "1.5e+21" },
+    { 1e22, "1e+22" },
+    { 1e23, "1e+23" },
+    { 1e300, "1e+300" },
+    { -1.25e-300, "-1.25e-300" },
+    { 1e-6, "0.000001" },
+    { 1.5e-6, "0.0000015" },
+    { 1e-7, "1e-7" },
+    { 1.5e-7, "1.5e-7" },
+    { 123456.789e-12, "1.23456789e-7" },
+    { DBL_MAX, "1.7976931348623157e+308" },
+    { -DBL_MAX, "-1.7976931348623157e+308" },
+    { DBL_MIN, "2.2250738585072014e-308" },
+    { 5e-324, "5e-324" },
+    { 1.5e-323, "1.5e-323" },
+    { 5.684341886080802e-14, "5.684341886080802e-14" },   /* 2^-44 */
+    { 9.007199254740993e15, "9007199254740992" },
+    { 4.35, "4.35" },
+    { 2.5e-5, "0.000025" },
+};
+
+START_TEST(doubles_have_one_form)
+{
+    ck_assert_str_eq(written(doubles[_i].value), doubles[_i].text);
+}
+END_TEST
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void check_round_trip(double value)
+{
+    const char *text = written(value);
+    double back = 0;
+
+    ck_assert_int_eq(mo_number_read_double(text, strlen(text), &back),
+                     MO_NUMBER_OK);
+    ck_assert_msg(same_bits(back, value), "%a came back from %s as %a", value,
+                  text, back);
+    ck_assert_msg(same_bits(strtod(text, NULL), value), "%a from %s", value,
+                  text);
+}
+
+START_TEST(any_double_reads_back_to_the_same_bits)
+{
+    uint64_t state = seed(_i);
+
+    for (int i = 0; i < 1000; i++)
+        check_round_trip(random_finite(&state));
+}
+END_TEST
+
+/* Sizes and times as files have them. */
+START_TEST(short_decimals_are_written_as_they_were)
+{
+    uint64_t state = seed(_i);
+
+    for (int i = 0; i < 1000; i++) {
+        char text[64];
+        double value;
+        int n = snprintf(text, sizeof text, "%d.%0*d",
+                         (int) (next_random(&state) % 1000000), 1 + i % 9,
+                         (int) (next_random(&state) % 9) + 1);
+
+        ck_assert_int_eq(mo_number_read_double(text, (size_t) n, &value),
+                         MO_NUMBER_OK);
+        ck_assert_str_eq(written(value), text);
+    }
+}
+END_TEST
+
+static int significant_digits(const char *text)
+{
+    char digits[64];
+    int n = 0;
+
+    for (; *text && *text != 'e'; text++)
+        if (*text >= '0' && *text <= '9' && (n > 0 || *text != '0'))
+            digits[n++] = *text;
+    while (n > 0 && digits[n - 1] == '0')
+        n--;
+    return n;
+}
+
+/* printf finds the closest decimal of each length; if one shorter than ours
+ * reads back, ours was too long. */
+static void check_shortest(double value)
+{
+    const char *text = written(value);
+    int n = significant_digits(text);
+
+    for (int digits = 1; digits < n; digits++) {
+        char shorter[64];
+
+        snprintf(shorter, sizeof shorter, "%.*e", digits - 1, value);
+        ck_assert_msg(strtod(shorter, NULL) != value, "%s is longer than %s",
+                      text, shorter);
+    }
+}
+
+START_TEST(no_shorter_decimal_would_do)
+{
+    uint64_t state = seed(_i);
+
+    for (int i = 0; i < 200; i++) {
+        double value = random_finite(&state);
+
+        check_shortest(value);
+        check_shortest(fmod(value, 1e6) / 3);
+    }
+}
+END_TEST
+
+START_TEST(powers_of_two_and_ten_and_their_neighbours_read_back)
+{
+    double two = ldexp(1, _i - 1074), ten = pow(10, _i % 617 - 308);
+
+    check_round_trip(two);
+    check_round_trip(nextafter(two, INFINITY));
+    check_round_trip(-nextafter(two, 0) + 0.0);
+    check_round_trip(ten);
+    check_round_trip(nextafter(ten, INFINITY));
+    check_shortest(two);
+    check_shortest(ten);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    mo_number_fault fault;
+    int64_t value;
+} int_texts[] = {
+    { "12", MO_NUMBER_OK, 12 },
+    { " \t\r\n12 ", MO_NUMBER_OK, 12 },
+    { "+12", MO_NUMBER_OK, 12 },
+    { "-0", MO_NUMBER_OK, 0 },
+    { "000000000000000000000000000000012", MO_NUMBER_OK, 12 },
+    { "9223372036854775807", MO_NUMBER_OK, INT64_MAX },
+    { "9223372036854775808", MO_NUMBER_RANGE, 0 },
+    { "-9223372036854775808", MO_NUMBER_OK, INT64_MIN },
+    { "-9223372036854775809", MO_NUMBER_RANGE, 0 },
+    { "18446744073709551617", MO_NUMBER_RANGE, 0 },
+    { "99999999999999999999999999", MO_NUMBER_RANGE, 0 },
+    { "99999999999999999999999999x", MO_NUMBER_NOT, 0 },
+    { "", MO_NUMBER_NOT, 0 },
+    { " ", MO_NUMBER_NOT, 0 },
+    { "-", MO_NUMBER_NOT, 0 },
+    { "+-1", MO_NUMBER_NOT, 0 },
+    { "- 1", MO_NUMBER_NOT, 0 },
+    { "1 2", MO_NUMBER_NOT, 0 },
+    { "12.0", MO_NUMBER_NOT, 0 },
+    { "1e3", MO_NUMBER_NOT, 0 },
+    { "0x10", MO_NUMBER_NOT, 0 },
+    { "12a", MO_NUMBER_NOT, 0 },
+    { "\xd9\xa1", MO_NUMBER_NOT, 0 },   /* an Arabic digit */
+};
+
+START_TEST(int_texts_are_read_or_refused)
+{
+    const char *text = int_texts[_i].text;
+    int64_t value = 77;
+
+    ck_assert_int_eq(mo_number_read_int(text, strlen(text), &value),
+                     int_texts[_i].fault);
+    ck_assert_int_eq(value, int_texts[_i].fault ? 77 : int_texts[_i].value);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    mo_number_fault fault;
+    double value;
+} double_texts[] = {
+    { "0", MO_NUMBER_OK, 0 },
+    { "12", MO_NUMBER_OK, 12 },
+    { " +1.5e3\n", MO_NUMBER_OK, 1500 },
+    { ".5", MO_NUMBER_OK, 0.5 },
+    { "5.", MO_NUMBER_OK, 5 },
+    { "1E-2", MO_NUMBER_OK, 0.01 },
+    { "0.1", MO_NUMBER_OK, 0.1 },
+    { "-1e22", MO_NUMBER_OK, -1e22 },
+    { "1e23", MO_NUMBER_OK, 1e23 },
+    { "9007199254740993", MO_NUMBER_OK, 9007199254740992.0 },
+    { "9007199254740993.0000000000000000000000001", MO_NUMBER_OK,
+      9007199254740994.0 },
+    { "18446744073709551616", MO_NUMBER_OK, 18446744073709551616.0 },
+    { "0e999999999999999999999", MO_NUMBER_OK, 0 },
+    { "1e-999999999999999999999", MO_NUMBER_OK, 0 },
+    { "1e-400", MO_NUMBER_OK, 0 },
+    { "4.9e-324", MO_NUMBER_OK, 5e-324 },
+    { "1.7976931348623157e308", MO_NUMBER_OK, DBL_MAX },
+    { "1.7976931348623159e308", MO_NUMBER_RANGE, 0 },
+    { "1e400", MO_NUMBER_RANGE, 0 },
+    { "-1e400", MO_NUMBER_RANGE, 0 },
+    { "1e999999999999999999999", MO_NUMBER_RANGE, 0 },
+    { "inf", MO_NUMBER_RANGE, 0 },
+    { "-Infinity", MO_NUMBER_RANGE, 0 },
+    { "NaN", MO_NUMBER_RANGE, 0 },
+    { "nan(1)", MO_NUMBER_NOT, 0 },
+    { "infinit", MO_NUMBER_NOT, 0 },
+    { "", MO_NUMBER_NOT, 0 },
+    { ".", MO_NUMBER_NOT, 0 },
+    { "-.", MO_NUMBER_NOT, 0 },
+    { "e5", MO_NUMBER_NOT, 0 },
+    { ".e5", MO_NUMBER_NOT, 0 },
+    { "1e", MO_NUMBER_NOT, 0 },
+    { "1e+", MO_NUMBER_NOT, 0 },
+    { "1e+-2", MO_NUMBER_NOT, 0 },
+    { "1e2.5", MO_NUMBER_NOT, 0 },
+    { "1.2.3", MO_NUMBER_NOT, 0 },
+    { "1,5", MO_NUMBER_NOT, 0 },
+    { "0x1p3", MO_NUMBER_NOT, 0 },
+    { "1 2", MO_NUMBER_NOT, 0 },
+    { "12a", MO_NUMBER_NOT, 0 },
+    { "1d5", MO_NUMBER_NOT, 0 },
+};
+
+START_TEST(double_texts_are_read_or_refused)
+{
+    const char *text = double_texts[_i].text;
+    double value = 77;
+
+    ck_assert_int_eq(mo_number_read_double(text, strlen(text), &value),
+                     double_texts[_i].fault);
+    ck_assert(value == (double_texts[_i].fault ? 77 : double_texts[_i].value));
+}
+END_TEST
+
+START_TEST(reading_stops_at_the_length)
+{
+    static const char text[] = { '1', '2', '.', '5', '9' };
+    int64_t i = 0;
+    double d = 0;
+
+    ck_assert_int_eq(mo_number_read_int(text, 2, &i), MO_NUMBER_OK);
+    ck_assert_int_eq(i, 12);
+    ck_assert_int_eq(mo_number_read_double(text, 4, &d), MO_NUMBER_OK);
+    ck_assert(d == 12.5);
+}
+END_TEST
+
+START_TEST(a_zero_byte_is_no_digit)
+{
+    int64_t i = 0;
+    double d = 0;
+
+    ck_assert_int_eq(mo_number_read_int("1\0002", 3, &i), MO_NUMBER_NOT);
+    ck_assert_int_eq(mo_number_read_double("1\0002", 3, &d), MO_NUMBER_NOT);
+}
+END_TEST
+
+/* A random decimal: up to 40 digits with a point and an exponent somewhere. */
+static size_t random_decimal(char *text, uint64_t *state)
+{
+    size_t n = 0, digits = 1 + next_random(state) % 40;
+    size_t point = next_random(state) % 60;
+
+    if (next_random(state) % 4 == 0)
+        text[n++] = '-';
+    for (size_t i = 0; i < digits; i++) {
+        if (i == point)
+            text[n++] = '.';
+        text[n++] = (char) ('0' + next_random(state) % 10);
+    }
+    if (next_random(state) % 2)
+        n += (size_t) sprintf(text + n, "e%d",
+                              (int) (next_random(state) % 660) - 340);
+    text[n] = '\0';
+    return n;
+}
+
+START_TEST(any_decimal_is_read_as_strtod_does)
+{
+    uint64_t state = seed(_i);
+
+    for (int i = 0; i < 1000; i++) {
+        char text[128];
+        size_t n = random_decimal(text, &state);
+        double wanted = strtod(text, NULL), value = 0;
+        mo_number_fault fault = mo_number_read_double(text, n, &value);
+
+        if (isinf(wanted))
+            ck_assert_msg(fault == MO_NUMBER_RANGE, "%s", text);
+        else
+            ck_assert_msg(fault == MO_NUMBER_OK && same_bits(value, wanted),
+                          "%s", text);
+    }
+}
+END_TEST
+
+/* 1 + 2^-53 lies in the middle between two doubles; a digit, however far
+ * behind, decides. */
+START_TEST(the_last_of_very_many_digits_counts)
+{
+    enum { ZEROS = 100000 };
+    static const char middle[] =
+        "1.00000000000000011102230246251565404236316680908203125";
+    char *text = malloc(sizeof middle + ZEROS + 1);
+    size_t n = sizeof middle - 1;
+    double value = 0;
+
+    memcpy(text, middle, n);
+    memset(text + n, '0', ZEROS);
+    n += ZEROS;
+    text[n++] = '0';
+    ck_assert_int_eq(mo_number_read_double(text, n, &value), MO_NUMBER_OK);
+    ck_assert(value == 1);
+    text[n - 1] = '1';
+    ck_assert_int_eq(mo_number_read_double(text, n, &value), MO_NUMBER_OK);
+    ck_assert(value == nextafter(1, 2));
+    free(text);
+}
+END_TEST
+
+/* 0.000...0001e100001 and 1000...000e-100000 are both 1. */
+START_TEST(a_far_away_point_meets_its_exponent)
+{
+    enum { ZEROS = 100000 };
+    char *text = malloc(ZEROS + 32);
+    double value = 0;
+    size_t n;
+
+    memset(text, '0', ZEROS + 2);
+    text[1] = '.';
+    n = ZEROS + 2 + (size_t) sprintf(text + ZEROS + 2, "1e%d", ZEROS + 1);
+    ck_assert_int_eq(mo_number_read_double(text, n, &value), MO_NUMBER_OK);
+    ck_assert(value == 1);
+
+    memset(text, '0', ZEROS + 2);
+    text[0] = '1';
+    n = ZEROS + 1 + (size_t) sprintf(text + ZEROS + 1, "e-%d", ZEROS);
+    ck_assert_int_eq(mo_number_read_double(text, n, &value), MO_NUMBER_OK);
+    ck_assert(value == 1);
+    free(text);
+}
+END_TEST
+
+/* Where no locale with a decimal comma is installed, this says so. */
+START_TEST(no_locale_matters)
+{
+    static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8",
+                                         "ps_AF.UTF-8" };
+
+    if (!setlocale(LC_ALL, names[_i])) {
+        printf("locale %s is not installed: not tested\n", names[_i]);
+        return;
+    }
+    ck_assert_str_eq(written(1.0 / 3), "0.3333333333333333");
+    ck_assert_str_eq(written(1e300 / 3), "3.3333333333333335e+299");
+    setlocale(LC_ALL, "C");
+}
+END_TEST
+
+SUITE(number)
+{
+    EACH(ints_are_written_and_read, COUNT(ints));
+    EACH(any_int_is_written_as_printf_does, 64);
+    EACH(doubles_have_one_form, COUNT(doubles));
+    EACH(any_double_reads_back_to_the_same_bits, 50);
+    EACH(short_decimals_are_written_as_they_were, 20);
+    EACH(no_shorter_decimal_would_do, 20);
+    EACH(powers_of_two_and_ten_and_their_neighbours_read_back, 2098);
+    EACH(int_texts_are_read_or_refused, COUNT(int_texts));
+    EACH(double_texts_are_read_or_refused, COUNT(double_texts));
+    TEST(reading_stops_at_the_length);
+    TEST(a_zero_byte_is_no_digit);
+    EACH(any_decimal_is_read_as_strtod_does, 50);
+    TEST(the_last_of_very_many_digits_counts);
+    TEST(a_far_away_point_meets_its_exponent);
+    EACH(no_locale_matters, 3);
+}
