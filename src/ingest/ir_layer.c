@@ -142,11 +142,6 @@ static mo_status check_const(const mo_ir *ir, const mo_ir_layer *layer,
 {
     mo_status status;
 
-    if (layer->n_inputs > 0 || layer->n_outputs != 1)
-        return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
-                          "Const '%.80s' has %d inputs and %d outputs: it "
-                          "needs one output and nothing else",
-                          layer->name, layer->n_inputs, layer->n_outputs);
     if (layer->offset < 0)
         return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
                           "Const '%.80s' has no <data> that says where it is "
@@ -156,31 +151,44 @@ static mo_status check_const(const mo_ir *ir, const mo_ir_layer *layer,
     return status == MO_OK ? check_const_size(ir, layer, err) : status;
 }
 
-static mo_status check_result(const mo_ir *ir, const mo_ir_layer *layer,
-                              mo_error *err)
+/* The layers whose ports we count on. */
+static const struct arity {
+    const char *type;
+    int inputs, outputs;
+} arities[] = {
+    { "Const", 0, 1 },
+    { "Parameter", 0, 1 },
+    { "Result", 1, -1 },   /* some writers give it an output */
+    { "ShapeOf", 1, 1 },
+};
+
+static mo_status check_arity(const mo_ir *ir, const mo_ir_layer *layer,
+                             mo_error *err)
 {
-    if (layer->n_inputs == 1)
+    const struct arity *need = NULL;
+
+    for (size_t i = 0; i < sizeof arities / sizeof *arities; i++)
+        if (strcmp(layer->type, arities[i].type) == 0)
+            need = &arities[i];
+    if (!need
+        || (layer->n_inputs == need->inputs
+            && (need->outputs < 0 || layer->n_outputs == need->outputs)))
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
-                      "Result '%.80s' has %d inputs: it needs one",
-                      layer->name, layer->n_inputs);
+                      "%s '%.80s' has %d inputs and %d outputs, which no %s "
+                      "has: the file is damaged, export the model again",
+                      layer->type, layer->name, layer->n_inputs,
+                      layer->n_outputs, layer->type);
 }
 
 /* A port has no way to say that its rank is dynamic; the <data> does. */
-static mo_status complete_parameter(const mo_ir *ir, mo_ir_layer *layer,
-                                    mo_error *err)
+static void complete_parameter(mo_ir_layer *layer)
 {
     size_t length;
     const char *text = mo_ir_attribute(layer, "shape", &length);
 
-    if (layer->n_inputs > 0 || layer->n_outputs != 1)
-        return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
-                          "Parameter '%.80s' has %d inputs and %d outputs: it "
-                          "needs one output and nothing else",
-                          layer->name, layer->n_inputs, layer->n_outputs);
     if (text && is_word("...", text, length))
         layer->outputs[0].shape.rank = MO_DYNAMIC;
-    return MO_OK;
 }
 
 mo_status mo_ir_complete_layer(const mo_ir *ir, mo_ir_layer *layer,
@@ -193,12 +201,12 @@ mo_status mo_ir_complete_layer(const mo_ir *ir, mo_ir_layer *layer,
         status = check_ports(ir, layer, layer->outputs, layer->n_outputs,
                              "output", err);
     if (status == MO_OK)
+        status = check_arity(ir, layer, err);
+    if (status == MO_OK)
         status = complete_dtypes(ir, layer, err);
     if (status == MO_OK && strcmp(layer->type, "Const") == 0)
         status = check_const(ir, layer, err);
     if (status == MO_OK && strcmp(layer->type, "Parameter") == 0)
-        status = complete_parameter(ir, layer, err);
-    if (status == MO_OK && strcmp(layer->type, "Result") == 0)
-        status = check_result(ir, layer, err);
+        complete_parameter(layer);
     return status;
 }

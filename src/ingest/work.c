@@ -1,0 +1,283 @@
+#include "ingest/work.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+/* A graph has few operator types, each text kept once: remembering the last
+ * answer per pointer saves nearly all searches. */
+enum { CACHE_SIZE = 256 };
+
+typedef struct filler {
+    mo_graph *g;
+    const char *types[CACHE_SIZE];
+    const mo_operator *operators[CACHE_SIZE];
+
+    /* The op at hand. */
+    mo_shape inputs[MO_WORK_MAX_PORTS], outputs[MO_WORK_MAX_PORTS];
+    const char *dtypes[MO_WORK_MAX_PORTS];
+    bool taken[MO_WORK_MAX_PORTS];
+    int n_inputs;
+    double read;          /* bytes of its inputs, or MO_UNKNOWN */
+    double read_first;    /* of the first of them alone */
+} filler;
+
+/* What comes into an op, over an edge or a feed. */
+typedef struct arrival {
+    const mo_op *source;
+    int port;             /* of the source */
+    int slot;             /* which input it is, or MO_PORT_NONE */
+    int64_t bytes;
+} arrival;
+
+static const mo_operator *find_operator(filler *f, const char *type)
+{
+    size_t slot = ((uintptr_t) type >> 3) % CACHE_SIZE;
+
+    if (!type)
+        return NULL;
+    if (f->types[slot] != type) {
+        f->types[slot] = type;
+        f->operators[slot] = mo_operator_find(type);
+    }
+    return f->operators[slot];
+}
+
+/* Which of op's shapes belongs to a port that may have no number, or -1. */
+static int shape_index(const mo_op *op, int port)
+{
+    if (port >= 0)
+        return port;
+    return mo_shape_count(op->shape) == 1 ? 0 : -1;
+}
+
+static int64_t port_bytes(const mo_op *op, int port)
+{
+    int index = shape_index(op, port);
+    mo_shape shape;
+
+    if (index < 0 || !mo_shape_at(op->shape, index, &shape))
+        return MO_UNKNOWN;
+    return mo_shape_bytes(&shape, mo_dtype_at(op->dtype, index));
+}
+
+static void fill_output_bytes(mo_op *op)
+{
+    int n = mo_shape_count(op->shape);
+    int64_t sum = 0;
+
+    if (op->output_bytes != MO_UNKNOWN || n == 0 || n > MO_WORK_MAX_PORTS)
+        return;
+    for (int i = 0; i < n; i++) {
+        int64_t bytes = port_bytes(op, i);
+
+        if (bytes < 0 || !mo_int64_add(sum, bytes, &sum))
+            return;
+    }
+    op->output_bytes = sum;
+}
+
+static void fill_tensor(mo_graph *g, mo_tensor *tensor)
+{
+    int64_t size = MO_UNKNOWN;
+    bool asked = false;
+
+    for (int i = 0; i < tensor->n_edges; i++) {
+        mo_edge *edge = &g->edges[tensor->first_edge + i];
+
+        if (edge->bytes == MO_UNKNOWN && !asked) {
+            size = port_bytes(&g->ops[tensor->producer], tensor->port);
+            asked = true;
+        }
+        if (edge->bytes == MO_UNKNOWN)
+            edge->bytes = size;
+        if (edge->bytes > tensor->bytes)
+            tensor->bytes = edge->bytes;
+    }
+}
+
+static void fill_sizes(mo_graph *g)
+{
+    for (int i = 0; i < g->n_ops + g->n_constants; i++)
+        fill_output_bytes(&g->ops[i]);
+    for (int t = 0; t < g->n_tensors; t++)
+        fill_tensor(g, &g->tensors[t]);
+    for (int i = 0; i < g->n_feeds; i++)
+        if (g->feeds[i].bytes == MO_UNKNOWN)
+            g->feeds[i].bytes = port_bytes(&g->ops[g->feeds[i].from],
+                                           g->feed_port[i]);
+}
+
+static int n_arrivals(const mo_graph *g, int op)
+{
+    return mo_graph_in_degree(g, op) + g->feed_start[op + 1]
+           - g->feed_start[op];
+}
+
+/* The i-th of what comes into op: its edges, then its feeds. */
+static arrival arrival_at(const mo_graph *g, int op, int i)
+{
+    int n_edges = mo_graph_in_degree(g, op);
+    const mo_edge *edge;
+    int port;
+
+    if (i < n_edges) {
+        edge = &g->edges[g->in_edges[g->in_start[op] + i]];
+        port = g->tensors[edge->tensor].port;
+    } else {
+        int feed = g->feed_start[op] + i - n_edges;
+
+        edge = &g->feeds[feed];
+        port = g->feed_port[feed];
+    }
+    return (arrival) { &g->ops[edge->from], port,
+                       edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
+                       edge->bytes };
+}
+
+/* Opens the slots up to n, as inputs nobody knows yet. */
+static void open_slots(filler *f, int n)
+{
+    for (; f->n_inputs < n; f->n_inputs++) {
+        f->inputs[f->n_inputs].rank = -1;
+        f->dtypes[f->n_inputs] = NULL;
+        f->taken[f->n_inputs] = false;
+    }
+}
+
+/* Lets the formulas see what arrives in slot. */
+static void show(filler *f, const arrival *a, int slot)
+{
+    int index = shape_index(a->source, a->port);
+
+    if (slot >= MO_WORK_MAX_PORTS)
+        return;
+    open_slots(f, slot + 1);
+    if (f->taken[slot])
+        return;
+    f->taken[slot] = true;
+    if (slot == 0)
+        f->read_first = a->bytes < 0 ? MO_UNKNOWN : (double) a->bytes;
+    if (index < 0 || !mo_shape_at(a->source->shape, index, &f->inputs[slot]))
+        f->inputs[slot].rank = -1;
+    f->dtypes[slot] = mo_dtype_at(a->source->dtype, index);
+}
+
+static void count(filler *f, const arrival *a)
+{
+    if (f->read < 0 || a->bytes < 0)
+        f->read = MO_UNKNOWN;
+    else
+        f->read += (double) a->bytes;
+}
+
+/* Numbered inputs go where their number says, the others into what is left. */
+static void gather_inputs(filler *f, int op)
+{
+    int n = n_arrivals(f->g, op), slot = 0;
+
+    f->n_inputs = 0;
+    f->read = 0;
+    f->read_first = 0;
+    for (int i = 0; i < n; i++) {
+        arrival a = arrival_at(f->g, op, i);
+
+        count(f, &a);
+        if (a.slot != MO_PORT_NONE)
+            show(f, &a, a.slot);
+    }
+    for (int i = 0; i < n && slot < MO_WORK_MAX_PORTS; i++) {
+        arrival a = arrival_at(f->g, op, i);
+
+        if (a.slot != MO_PORT_NONE)
+            continue;
+        while (slot < f->n_inputs && f->taken[slot])
+            slot++;
+        show(f, &a, slot);
+    }
+}
+
+static int gather_outputs(filler *f, const mo_op *op)
+{
+    int n = mo_shape_count(op->shape);
+
+    if (n > MO_WORK_MAX_PORTS)
+        n = MO_WORK_MAX_PORTS;
+    for (int i = 0; i < n; i++)
+        if (!mo_shape_at(op->shape, i, &f->outputs[i]))
+            f->outputs[i].rank = -1;
+    return n;
+}
+
+static double flops_of(filler *f, const mo_op *op, const mo_operator *operator)
+{
+    mo_work_input input = {
+        .op = op,
+        .operator = operator,
+        .inputs = f->inputs,
+        .dtypes = f->dtypes,
+        .n_inputs = f->n_inputs,
+        .outputs = f->outputs,
+    };
+    double flops;
+
+    if (!operator->flops)
+        return 0;
+    input.n_outputs = gather_outputs(f, op);
+    flops = operator->flops(&input);
+    return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
+}
+
+static bool touches_memory(mo_class class)
+{
+    return class != MO_CLASS_NONE && class != MO_CLASS_FREE
+           && class != MO_CLASS_SHAPE;
+}
+
+static double bytes_of(const filler *f, int id, const mo_operator *operator)
+{
+    const mo_op *op = &f->g->ops[id];
+    double written = (double) op->output_bytes, read = f->read;
+    /* A graph may tell the weights' size without having them as constants. */
+    bool weights_apart = op->weight_bytes > 0
+                         && f->g->feed_start[id] == f->g->feed_start[id + 1];
+
+    if (!touches_memory(operator->class))
+        return 0;
+    if (op->output_bytes < 0 || read < 0)
+        return MO_UNKNOWN;
+    if (operator->picks)
+        read += written - (weights_apart ? 0 : f->read_first);
+    else if (weights_apart)
+        read += (double) op->weight_bytes;
+    return read + written;
+}
+
+static void fill_op(filler *f, int id)
+{
+    mo_op *op = &f->g->ops[id];
+    const mo_operator *operator;
+
+    if (op->flops >= 0 && op->bytes >= 0)
+        return;
+    operator = find_operator(f, op->type);
+    if (!operator)
+        return;
+    gather_inputs(f, id);
+    if (op->flops < 0)
+        op->flops = flops_of(f, op, operator);
+    if (op->bytes < 0)
+        op->bytes = bytes_of(f, id, operator);
+}
+
+mo_status mo_work_fill(mo_graph *g, mo_error *err)
+{
+    filler f = { .g = g };
+
+    (void) err;
+    fill_sizes(g);
+    for (int i = 0; i < g->n_ops; i++)
+        fill_op(&f, i);
+    return MO_OK;
+}
