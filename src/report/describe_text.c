@@ -55,7 +55,7 @@ static void put_flops(const mo_summary *s, mo_out *out)
     mo_out_printf(out, "%-12s%s", "flops",
                   mo_unit_flops(known ? s->flops : MO_UNKNOWN, text));
     if (known && s->ops_without_flops > 0)
-        mo_out_printf(out, ", unknown for %d ops", s->ops_without_flops);
+        mo_out_printf(out, ", known for %d of %d ops", known, s->ops);
     mo_out_char(out, '\n');
 }
 
