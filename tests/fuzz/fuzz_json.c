@@ -1,0 +1,45 @@
+/* Any bytes as an operator's attributes: they are refused, or every question
+ * about them has an answer that lies within them. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(const char *text, const char *key)
+{
+    int64_t values[4];
+    size_t length = 0;
+    const char *value = mo_json_find(text, key, &length);
+
+    if (value && (value < text || value + length > text + strlen(text)))
+        abort();
+    if (!value && mo_json_ints(text, key, values, 4) != -1)
+        abort();
+    if (!value && mo_json_bool(text, key, false))
+        abort();
+    if (mo_json_is(text, key, "true") && !mo_json_bool(text, key, false))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+
+    if (!text)
+        return 0;
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    if (mo_json_is_object(text, size)) {
+        ask(text, "k");
+        ask(text, "");
+        ask(text, "caf\xc3\xa9");
+    }
+    /* Not checked first, the answers mean little but must come. */
+    mo_json_bool(text, "k", true);
+    free(text);
+    return 0;
+}
