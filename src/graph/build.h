@@ -33,6 +33,10 @@ mo_status mo_builder_text(mo_builder *builder, const char *text, size_t length,
 mo_status mo_builder_slot(mo_builder *builder, const char *name, size_t length,
                           int line, int *slot, mo_error *err);
 
+/* The slot of the op of that name, or -1 when nobody mentioned it. */
+int mo_builder_find(const mo_builder *builder, const char *name,
+                    size_t length);
+
 /* Says that the op in slot exists.  *op is cleared (numbers unknown,
  * memory_bytes MO_UNKNOWN, which finish turns into weights + workspace) and may
  * be filled in until the next call on this builder; its texts must come from
@@ -55,8 +59,8 @@ typedef struct mo_builder_edge {
     int line;
 } mo_builder_edge;
 
-/* Adds an edge; *number is what mo_builder_comm wants. Parallel edges are
- * kept. */
+/* Adds an edge; *number is what mo_builder_comm wants, and number may be NULL.
+ * Parallel edges are kept. */
 mo_status mo_builder_add_edge(mo_builder *builder, const mo_builder_edge *edge,
                               int *number, mo_error *err);
 

@@ -46,7 +46,7 @@ static int last_source(const mo_graph *g)
 
 mo_status mo_cut_find(const mo_graph *g, int **cuts, int *n_cuts, mo_error *err)
 {
-    int *jumps, *found, n = 0;
+    int *jumps, *found, n = 0, last;
 
     *cuts = NULL;
     *n_cuts = 0;
@@ -62,7 +62,8 @@ mo_status mo_cut_find(const mo_graph *g, int **cuts, int *n_cuts, mo_error *err)
     }
 
     count_jumps(g, jumps);
-    for (int t = last_source(g); t <= first_sink(g); t++)
+    last = first_sink(g);
+    for (int t = last_source(g); t <= last; t++)
         if (jumps[t] == 0)
             found[n++] = t;
     free(jumps);

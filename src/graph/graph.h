@@ -14,8 +14,10 @@
  *     ops:    [0 .. n_ops)                    edges: from op to op
  *             [n_ops .. n_ops + n_constants)  feeds: from constant to either
  *
- * Plain data, read-only once built; everything belongs to the graph's arena and
- * goes with mo_graph_free.  graph/build.h makes one.
+ * Plain data, read-only once built; everything belongs to the graph and goes
+ * with mo_graph_free: most of it lies in its arena, and ops, edges (with the
+ * feeds behind them) and tensors in arrays of their own, since they had to grow.
+ * graph/build.h makes one.
  */
 #ifndef MO_GRAPH_GRAPH_H
 #define MO_GRAPH_GRAPH_H
