@@ -7,10 +7,15 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "graph/graph.h"
+#include "ingest/input.h"
 #include "ingest/read.h"
 
-mo_status mo_graphml_read(const char *path, const mo_read_options *options,
+/* What the file says and nothing more: flops, traffic and sizes that only
+ * follow from it are filled in by mo_read_graph.  options may be NULL. */
+mo_status mo_graphml_read(mo_input *input, const mo_read_options *options,
                           mo_graph **graph, mo_error *err);
+
+/* The same over bytes in memory; file is for errors. */
 mo_status mo_graphml_read_memory(const char *file, const char *data,
                                  size_t size, const mo_read_options *options,
                                  mo_graph **graph, mo_error *err);

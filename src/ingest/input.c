@@ -61,7 +61,7 @@ static mo_status open_path(mo_input *input, const char *path, mo_error *err)
 mo_status mo_input_open(const char *path, mo_input **input, mo_error *err)
 {
     mo_input *made = NULL;
-    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    const char *name = strcmp(path, "-") == 0 ? MO_INPUT_STDIN : path;
     mo_status status = input_new(name, &made, err);
 
     if (status == MO_OK)

@@ -15,6 +15,8 @@
 
 enum { MO_INPUT_BLOCK = 1 << 16 };
 
+#define MO_INPUT_STDIN "<stdin>"   /* what standard input is called */
+
 typedef struct mo_input mo_input;
 
 /* Opens path, a text that must outlive the input; "-" is standard input, which
@@ -27,7 +29,7 @@ mo_status mo_input_memory(const char *name, const char *data, size_t size,
 
 void mo_input_close(mo_input *input);
 
-/* What errors call it: its path, or "<stdin>". */
+/* Its path, or MO_INPUT_STDIN. */
 const char *mo_input_name(const mo_input *input);
 
 /* The first block, without taking it: mo_input_next gives it again. */

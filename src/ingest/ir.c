@@ -415,14 +415,6 @@ static mo_status on_end(void *state, const char *name, const char *text,
     return status;
 }
 
-static const mo_xml_handler handler = { on_start, on_end };
-
-/* Where the document is: one of the two ways to parse it. */
-typedef struct document {
-    const char *file, *data;   /* data is NULL: read the file */
-    size_t size;
-} document;
-
 static mo_status open_parser(parser *p, const char *file, mo_error *err)
 {
     mo_arena *arena = mo_arena_new();
@@ -466,16 +458,14 @@ static mo_status finish(parser *p, mo_error *err)
     return mo_ir_link(ir, p->edges, p->n_edges, err);
 }
 
-static mo_status read_document(const document *from, mo_ir **ir, mo_error *err)
+mo_status mo_ir_read(mo_input *input, mo_ir **ir, mo_error *err)
 {
+    static const mo_xml_handler handler = { on_start, on_end };
     parser p = { .ir = NULL };
-    mo_status status = open_parser(&p, from->file, err);
+    mo_status status = open_parser(&p, mo_input_name(input), err);
 
-    if (status == MO_OK && from->data)
-        status = mo_xml_parse_memory(from->file, from->data, from->size,
-                                     &handler, &p, &p.xml, err);
-    else if (status == MO_OK)
-        status = mo_xml_parse_file(from->file, &handler, &p, &p.xml, err);
+    if (status == MO_OK)
+        status = mo_xml_parse(input, &handler, &p, &p.xml, err);
     if (status == MO_OK)
         status = finish(&p, err);
     close_parser(&p);
@@ -487,15 +477,16 @@ static mo_status read_document(const document *from, mo_ir **ir, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_ir_read(const char *path, mo_ir **ir, mo_error *err)
-{
-    return read_document(&(document) { path, NULL, 0 }, ir, err);
-}
-
 mo_status mo_ir_read_memory(const char *file, const char *data, size_t size,
                             mo_ir **ir, mo_error *err)
 {
-    return read_document(&(document) { file, data, size }, ir, err);
+    mo_input *input = NULL;
+    mo_status status = mo_input_memory(file, data, size, &input, err);
+
+    if (status == MO_OK)
+        status = mo_ir_read(input, ir, err);
+    mo_input_close(input);
+    return status;
 }
 
 void mo_ir_free(mo_ir *ir)

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "ingest/input.h"
 #include "ingest/shape.h"
 
 typedef struct mo_ir_port {
@@ -43,7 +44,7 @@ typedef struct mo_ir {
 } mo_ir;
 
 /* Parse a file or memory; dynamic dimensions are kept as they are. */
-mo_status mo_ir_read(const char *path, mo_ir **ir, mo_error *err);
+mo_status mo_ir_read(mo_input *input, mo_ir **ir, mo_error *err);
 mo_status mo_ir_read_memory(const char *file, const char *data, size_t size,
                             mo_ir **ir, mo_error *err);
 void mo_ir_free(mo_ir *ir);

@@ -48,7 +48,7 @@ static mo_status bin_path(const char *path, char **bin, mo_error *err)
     static const char ending[] = ".bin";
     size_t length = strlen(path);
 
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(path, MO_INPUT_STDIN) == 0) {
         path = "model";
         length = strlen(path);
     } else if (length > 4 && strcasecmp(path + length - 4, ".xml") == 0) {
@@ -89,11 +89,11 @@ static mo_status convert(mo_ir *ir, const mo_read_options *options,
     return status;
 }
 
-mo_status mo_openvino_read(const char *path, const mo_read_options *options,
+mo_status mo_openvino_read(mo_input *input, const mo_read_options *options,
                            mo_graph **graph, mo_error *err)
 {
     mo_ir *ir;
-    mo_status status = mo_ir_read(path, &ir, err);
+    mo_status status = mo_ir_read(input, &ir, err);
 
     return status == MO_OK ? convert(ir, options, graph, err) : status;
 }

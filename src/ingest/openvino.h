@@ -9,9 +9,10 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "ingest/input.h"
 #include "ingest/read.h"
 
-mo_status mo_openvino_read(const char *path, const mo_read_options *options,
+mo_status mo_openvino_read(mo_input *input, const mo_read_options *options,
                            mo_graph **graph, mo_error *err);
 mo_status mo_openvino_read_memory(const char *file, const char *data,
                                   size_t size, const mo_read_options *options,

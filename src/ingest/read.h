@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "ingest/input.h"
 
 typedef struct mo_read_options {
     /* "input=1,128": sizes for dynamic dimensions of an OpenVINO model. */
@@ -23,11 +24,8 @@ typedef struct mo_format {
     const char *name;         /* "graphml" */
     const char *root;         /* its root element */
     const char *help;
-    mo_status (*read)(const char *path, const mo_read_options *options,
+    mo_status (*read)(mo_input *input, const mo_read_options *options,
                       mo_graph **graph, mo_error *err);
-    mo_status (*read_memory)(const char *file, const char *data, size_t size,
-                             const mo_read_options *options, mo_graph **graph,
-                             mo_error *err);
 } mo_format;
 
 /* Ends with an all-NULL entry. */
@@ -38,5 +36,10 @@ extern const mo_format mo_formats[];
 mo_status mo_read_graph(const char *path, const mo_read_options *options,
                         mo_graph **graph, const mo_format **format,
                         mo_error *err);
+
+/* The same over bytes in memory; file is for errors. */
+mo_status mo_read_memory(const char *file, const char *data, size_t size,
+                         const mo_read_options *options, mo_graph **graph,
+                         const mo_format **format, mo_error *err);
 
 #endif

@@ -1,0 +1,154 @@
+#include "ingest/read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ingest/graphml.h"
+#include "ingest/openvino.h"
+#include "ingest/work.h"
+#include "ingest/xml.h"
+
+const mo_format mo_formats[] = {
+    { "graphml", "graphml", "GraphML of any program", mo_graphml_read },
+    { "openvino", "net", "OpenVINO IR, version 10 or 11", mo_openvino_read },
+    { NULL, NULL, NULL, NULL },
+};
+
+/* XML that people give where a graph is wanted. */
+static const struct {
+    const char *root, *what;
+} strangers[] = {
+    { "cluster", "a cluster; give it with -c, and the graph here" },
+    { "system", "a topology of NCCL; give it with -c, and the graph here" },
+    { "profile", "a profile; give it with -p, and the graph here" },
+    { "gexf", "GEXF; save the graph as GraphML" },
+    { "gxl", "GXL; save the graph as GraphML" },
+    { "mxfile", "a drawing; save the graph as GraphML" },
+    { "svg", "a drawing; save the graph as GraphML" },
+    { "html", "a web page; perhaps the download went wrong" },
+};
+
+/* The first element of a document, found in its first block. */
+typedef struct root {
+    char name[64];   /* "" when there is none */
+    int line;
+} root;
+
+/* Stops the parser: one element is enough. */
+static mo_status take_root(void *state, const mo_xml_element *element,
+                           mo_error *err)
+{
+    root *found = state;
+
+    (void) err;
+    snprintf(found->name, sizeof found->name, "%s", element->name);
+    found->line = element->line;
+    return MO_E_SUPPORT;
+}
+
+static mo_status find_root(mo_input *input, root *found, mo_error *err)
+{
+    static const mo_xml_handler handler = { take_root, NULL };
+    const char *data;
+    size_t size;
+    mo_xml *xml;
+    mo_status status = mo_input_peek(input, &data, &size, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_xml_parse_memory(mo_input_name(input), data, size, &handler,
+                                 found, &xml, err);
+    if (found->name[0])
+        return MO_OK;
+    if (size < MO_INPUT_BLOCK)
+        return status;
+
+    /* The rest of the file tells whether it is broken or just begins late. */
+    status = mo_xml_parse(input, &handler, found, &xml, err);
+    if (!found->name[0])
+        return status;
+    return mo_fail_at(err, MO_E_LIMIT, mo_input_name(input), found->line,
+                      "more than %d bytes stand before the root element; "
+                      "remove them", MO_INPUT_BLOCK);
+}
+
+static mo_status refuse_root(const mo_input *input, const root *found,
+                             mo_error *err)
+{
+    char known[512] = "not a graph; give one of:";
+    const char *what = known;
+
+    for (const mo_format *f = mo_formats; f->name; f++) {
+        size_t used = strlen(known);
+
+        snprintf(known + used, sizeof known - used, "%s %s (<%s>)",
+                 f == mo_formats ? "" : ",", f->help, f->root);
+    }
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        if (strcmp(strangers[i].root, found->name) == 0)
+            what = strangers[i].what;
+    return mo_fail_at(err, MO_E_SUPPORT, mo_input_name(input), found->line,
+                      "the root element is <%s>: %s", found->name, what);
+}
+
+static const mo_format *find_format(const root *found)
+{
+    const mo_format *f = mo_formats;
+
+    while (f->name && strcmp(f->root, found->name) != 0)
+        f++;
+    return f;
+}
+
+static mo_status read_input(mo_input *input, const mo_read_options *options,
+                            mo_graph **graph, const mo_format **format,
+                            mo_error *err)
+{
+    root found = { "", 0 };
+    const mo_format *f;
+    mo_graph *g = NULL;
+    mo_status status = find_root(input, &found, err);
+
+    if (status != MO_OK)
+        return status;
+    f = find_format(&found);
+    if (!f->name)
+        return refuse_root(input, &found, err);
+    status = f->read(input, options, &g, err);
+    if (status == MO_OK)
+        status = mo_work_fill(g, err);
+    if (status != MO_OK) {
+        mo_graph_free(g);
+        return status;
+    }
+    *graph = g;
+    if (format)
+        *format = f;
+    return MO_OK;
+}
+
+mo_status mo_read_graph(const char *path, const mo_read_options *options,
+                        mo_graph **graph, const mo_format **format,
+                        mo_error *err)
+{
+    mo_input *input = NULL;
+    mo_status status = mo_input_open(path, &input, err);
+
+    if (status == MO_OK)
+        status = read_input(input, options, graph, format, err);
+    mo_input_close(input);
+    return status;
+}
+
+mo_status mo_read_memory(const char *file, const char *data, size_t size,
+                         const mo_read_options *options, mo_graph **graph,
+                         const mo_format **format, mo_error *err)
+{
+    mo_input *input = NULL;
+    mo_status status = mo_input_memory(file, data, size, &input, err);
+
+    if (status == MO_OK)
+        status = read_input(input, options, graph, format, err);
+    mo_input_close(input);
+    return status;
+}
