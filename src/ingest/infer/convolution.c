@@ -1,0 +1,191 @@
+#include "base/array.h"
+#include "ingest/infer/args.h"
+#include "ingest/infer/dims.h"
+#include "ingest/infer/window.h"
+
+/* What a filter's shape says, whatever the order of its dimensions. */
+typedef struct filter {
+    int input;              /* where it comes in */
+    int lead;               /* dimensions in front of the kernel's */
+    int64_t in, out;        /* channels it takes and gives */
+} filter;
+
+static mo_status check_filter(const mo_rule_op *op, const filter *f,
+                              mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    const mo_shape *shape = &op->inputs[f->input].shape;
+
+    if (shape->rank - f->lead == data->rank - 2 && data->dims[1] == f->in)
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT, "a filter of %s does not fit data of %s",
+                   mo_dims_say(shape).text, mo_dims_say(data).text);
+}
+
+/* Both ranks, so that every dimension used below exists. */
+static mo_status check_ranks(const mo_rule_op *op, int input, int lead,
+                             mo_error *err)
+{
+    mo_status status = mo_arg_rank(op, 0, 3, 2 + MO_WINDOW_MAX, err);
+
+    if (status != MO_OK)
+        return status;
+    return mo_arg_rank(op, input, lead + 1, lead + MO_WINDOW_MAX, err);
+}
+
+static mo_status convolve(const mo_rule_op *op, const filter *f,
+                          mo_shape *outputs, mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    const mo_shape *shape = &op->inputs[f->input].shape;
+    mo_window window;
+    mo_status status = check_filter(op, f, err);
+
+    if (status == MO_OK)
+        status = mo_window_read(op, data->rank - 2, &window, err);
+    if (status != MO_OK)
+        return status;
+    outputs[0] = *data;
+    outputs[0].dims[1] = f->out;
+    for (int d = 0; status == MO_OK && d < window.n; d++)
+        status = mo_window_fit(&window, d, data->dims[2 + d],
+                               shape->dims[f->lead + d],
+                               &outputs[0].dims[2 + d], err);
+    return status;
+}
+
+/* The filter is out, in, kernel... */
+static mo_status infer_convolution(const mo_rule_op *op, mo_shape *outputs,
+                                   mo_error *err)
+{
+    const int64_t *dims = op->inputs[1].shape.dims;
+    mo_status status = check_ranks(op, 1, 2, err);
+    filter f = { 1, 2, dims[1], dims[0] };
+
+    return status == MO_OK ? convolve(op, &f, outputs, err) : status;
+}
+
+/* groups, out, in, kernel... */
+static mo_status infer_group(const mo_rule_op *op, mo_shape *outputs,
+                             mo_error *err)
+{
+    const int64_t *dims = op->inputs[1].shape.dims;
+    mo_status status = check_ranks(op, 1, 3, err);
+    filter f = { 1, 3, 0, 0 };
+
+    if (status != MO_OK)
+        return status;
+    f.in = dims[0] * dims[2];
+    f.out = dims[0] * dims[1];
+    return convolve(op, &f, outputs, err);
+}
+
+/* data, offsets, filter (out, in / group, kernel...), perhaps a mask. */
+static mo_status infer_deformable(const mo_rule_op *op, mo_shape *outputs,
+                                  mo_error *err)
+{
+    const int64_t *dims = op->inputs[2].shape.dims;
+    int64_t groups;
+    filter f = { 2, 2, 0, 0 };
+    mo_status status = check_ranks(op, 2, 2, err);
+
+    if (status == MO_OK)
+        status = mo_arg_int(op, "group", 1, &groups, err);
+    if (status != MO_OK)
+        return status;
+    f.out = dims[0];
+    if (!mo_int64_mul(dims[1], groups, &f.in))
+        return mo_fail(err, MO_E_LIMIT, "has too many groups");
+    return convolve(op, &f, outputs, err);
+}
+
+/* What a transposed convolution makes of dim items: without a wanted size,
+ * "same" pads nothing. */
+static mo_status spread(const mo_window *window, int d, int64_t dim,
+                        int64_t kernel, int64_t extra, int64_t *out,
+                        mo_error *err)
+{
+    int64_t size, span;
+    mo_status status = mo_window_span(window, d, kernel, &span, err);
+
+    if (status != MO_OK)
+        return status;
+    if (!mo_int64_mul(dim - 1, window->stride[d], &size)
+        || size >= MO_MAX_ELEMENTS)
+        return mo_fail(err, MO_E_LIMIT, "its output is too large");
+    size += span + extra;
+    if (window->pad == MO_PAD_EXPLICIT)
+        size -= window->begin[d] + window->end[d];
+    *out = size;
+    return MO_OK;
+}
+
+static mo_status transpose(const mo_rule_op *op, const filter *f,
+                           mo_shape *outputs, mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    int64_t extra[MO_WINDOW_MAX];
+    mo_arg_list wanted = { 0 };
+    mo_window w;
+    mo_status status = check_filter(op, f, err);
+
+    if (status == MO_OK)
+        status = mo_window_read(op, data->rank - 2, &w, err);
+    if (status == MO_OK)
+        status = mo_arg_ints(op, "output_padding", 0, extra, w.n, err);
+    if (status == MO_OK && op->n_inputs > 2)
+        status = mo_arg_exactly(op, 2, w.n, &wanted, err);
+    if (status != MO_OK)
+        return status;
+    outputs[0] = *data;
+    outputs[0].dims[1] = f->out;
+    for (int d = 0; status == MO_OK && d < w.n; d++)
+        if (wanted.count > 0)
+            outputs[0].dims[2 + d] = wanted.at[d];
+        else
+            status = spread(&w, d, data->dims[2 + d],
+                            op->inputs[f->input].shape.dims[f->lead + d],
+                            extra[d], &outputs[0].dims[2 + d], err);
+    return status;
+}
+
+/* in, out, kernel... */
+static mo_status infer_transposed(const mo_rule_op *op, mo_shape *outputs,
+                                  mo_error *err)
+{
+    const int64_t *dims = op->inputs[1].shape.dims;
+    mo_status status = check_ranks(op, 1, 2, err);
+    filter f = { 1, 2, dims[0], dims[1] };
+
+    return status == MO_OK ? transpose(op, &f, outputs, err) : status;
+}
+
+/* groups, in, out, kernel... */
+static mo_status infer_group_transposed(const mo_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
+{
+    const int64_t *dims = op->inputs[1].shape.dims;
+    mo_status status = check_ranks(op, 1, 3, err);
+    filter f = { 1, 3, 0, 0 };
+
+    if (status != MO_OK)
+        return status;
+    f.in = dims[0] * dims[1];
+    f.out = dims[0] * dims[2];
+    return transpose(op, &f, outputs, err);
+}
+
+const mo_rule mo_rules_convolution[] = {
+    { .type = "Convolution", .inputs = { 2, 2 },
+      .shapes = infer_convolution },
+    { .type = "GroupConvolution", .inputs = { 2, 2 }, .shapes = infer_group },
+    { .type = "ConvolutionBackpropData", .inputs = { 2, 3 },
+      .shapes = infer_transposed, .needs = MO_RULE_INPUT(2) },
+    { .type = "GroupConvolutionBackpropData", .inputs = { 2, 3 },
+      .shapes = infer_group_transposed, .needs = MO_RULE_INPUT(2) },
+    { .type = "BinaryConvolution", .inputs = { 2, 2 },
+      .shapes = infer_convolution },
+    { .type = "DeformableConvolution", .inputs = { 3, 4 },
+      .shapes = infer_deformable },
+    { .type = NULL },
+};

@@ -1,0 +1,36 @@
+/*
+ * dims.h - arithmetic on shapes that rules share.
+ */
+#ifndef MO_INGEST_INFER_DIMS_H
+#define MO_INGEST_INFER_DIMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "ingest/shape.h"
+
+/* A shape in the words of an error: "1,64", "?,64", "a scalar"; "..." when not
+ * even the rank is known. */
+typedef struct mo_dims_words {
+    char text[MO_SHAPE_TEXT_SIZE + 16];
+} mo_dims_words;
+
+mo_dims_words mo_dims_say(const mo_shape *shape);
+
+/* Adds a dimension.  Beyond MO_MAX_RANK only the rank grows; mo_rule_infer
+ * refuses such a shape. */
+void mo_dims_push(mo_shape *shape, int64_t dim);
+
+/* *merged = a and b stretched to each other as numpy does; false when two
+ * dimensions differ and neither is 1. merged may be a or b. */
+bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b,
+                       mo_shape *merged);
+
+/* Does now differ from before, as far as that was static? */
+bool mo_dims_contradict(const mo_shape *before, const mo_shape *now);
+
+/* Says that these two do not broadcast. */
+mo_status mo_dims_fail(mo_error *err, const mo_shape *a, const mo_shape *b);
+
+#endif

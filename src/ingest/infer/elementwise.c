@@ -1,0 +1,116 @@
+#include "ingest/infer/args.h"
+#include "ingest/infer/arith.h"
+#include "ingest/infer/dims.h"
+
+/*
+ * PaddlePaddle's way: b is laid over a from dimension axis on (-1: at the end)
+ * and stretched, never a.
+ */
+static bool broadcast_pdpd(const mo_shape *a, const mo_shape *b, int64_t axis,
+                           mo_shape *merged)
+{
+    if (axis == -1)
+        axis = a->rank - b->rank;
+    if (axis < 0 || axis + b->rank > a->rank)
+        return false;
+    for (int d = 0; d < b->rank; d++)
+        if (b->dims[d] != 1 && b->dims[d] != a->dims[axis + d])
+            return false;
+    *merged = *a;
+    return true;
+}
+
+/* *merged = a and b under the operator's auto_broadcast. */
+static mo_status merge(const mo_rule_op *op, const mo_shape *a,
+                       const mo_shape *b, mo_shape *merged, mo_error *err)
+{
+    int64_t axis;
+    mo_status status;
+    bool match;
+
+    if (mo_arg_is(op, "auto_broadcast", "pdpd")) {
+        status = mo_arg_int(op, "axis", -1, &axis, err);
+        if (status != MO_OK)
+            return status;
+        match = broadcast_pdpd(a, b, axis, merged);
+    } else if (mo_arg_is(op, "auto_broadcast", "none")
+               || mo_arg_is(op, "auto_broadcast", "explicit")) {
+        match = mo_shape_equal(a, b);
+        *merged = *a;
+    } else {
+        match = mo_dims_broadcast(a, b, merged);
+    }
+    return match ? MO_OK : mo_dims_fail(err, a, b);
+}
+
+static mo_status infer_binary(const mo_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    return merge(op, &op->inputs[0].shape, &op->inputs[1].shape, outputs, err);
+}
+
+/* The condition comes last: it is the one that PaddlePaddle may stretch. */
+static mo_status infer_select(const mo_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    mo_shape choices;
+    mo_status status = merge(op, &op->inputs[1].shape, &op->inputs[2].shape,
+                             &choices, err);
+
+    if (status != MO_OK)
+        return status;
+    return merge(op, &choices, &op->inputs[0].shape, outputs, err);
+}
+
+/* The limits of a quantization are stretched over the data. */
+static mo_status infer_fake_quantize(const mo_rule_op *op, mo_shape *outputs,
+                                     mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    outputs[0] = op->inputs[0].shape;
+    for (int i = 1; status == MO_OK && i < op->n_inputs; i++) {
+        mo_shape data = outputs[0];
+
+        status = merge(op, &data, &op->inputs[i].shape, outputs, err);
+    }
+    return status;
+}
+
+#define BINARY(name, evaluate)                                                \
+    { .type = name, .inputs = { 2, 2 }, .shapes = infer_binary,               \
+      .value = evaluate, .reads = MO_RULE_ALL }
+#define ARITHMETIC(name) BINARY(name, mo_arith_binary)
+#define COMPARISON(name) BINARY(name, mo_arith_compare)
+
+const mo_rule mo_rules_elementwise[] = {
+    ARITHMETIC("Add"),
+    ARITHMETIC("Multiply"),
+    ARITHMETIC("Subtract"),
+    ARITHMETIC("Divide"),
+    ARITHMETIC("Power"),
+    ARITHMETIC("Maximum"),
+    ARITHMETIC("Minimum"),
+    ARITHMETIC("FloorMod"),
+    ARITHMETIC("Mod"),
+    ARITHMETIC("SquaredDifference"),
+    ARITHMETIC("LogicalAnd"),
+    ARITHMETIC("LogicalOr"),
+    ARITHMETIC("LogicalXor"),
+    COMPARISON("Equal"),
+    COMPARISON("NotEqual"),
+    COMPARISON("Less"),
+    COMPARISON("LessEqual"),
+    COMPARISON("Greater"),
+    COMPARISON("GreaterEqual"),
+    BINARY("BitwiseAnd", NULL),
+    BINARY("BitwiseOr", NULL),
+    BINARY("BitwiseXor", NULL),
+    BINARY("BitwiseLeftShift", NULL),
+    BINARY("BitwiseRightShift", NULL),
+    { .type = "Select", .inputs = { 3, 3 }, .shapes = infer_select,
+      .value = mo_arith_select, .reads = MO_RULE_ALL },
+    { .type = "FakeQuantize", .inputs = { 5, 5 },
+      .shapes = infer_fake_quantize },
+    { .type = NULL },
+};

@@ -1,0 +1,83 @@
+/*
+ * Fourier transforms.  A complex tensor has a last dimension of 2, which its
+ * axes do not count.
+ */
+#include "ingest/infer/args.h"
+#include "ingest/infer/dims.h"
+
+/* data, axes, perhaps the signal's size along each (-1: as it is). */
+typedef struct transform {
+    mo_shape shape;      /* without the pairs of complex numbers */
+    int last;            /* axis; -1 when there is none */
+    bool sized;          /* the last axis was given a size */
+} transform;
+
+static mo_status read_transform(const mo_rule_op *op, bool complex_in,
+                                transform *t, mo_error *err)
+{
+    mo_arg_list axes, sizes = { 0 };
+    mo_status status = mo_arg_list_of(op, 1, &axes, err);
+
+    if (status == MO_OK && op->n_inputs > 2)
+        status = mo_arg_exactly(op, 2, axes.count, &sizes, err);
+    if (status == MO_OK)
+        status = mo_arg_rank(op, 0, complex_in ? 2 : 1, MO_MAX_RANK, err);
+    *t = (transform) { .shape = op->inputs[0].shape, .last = -1 };
+    t->shape.rank -= complex_in;
+    for (int i = 0; status == MO_OK && i < axes.count; i++) {
+        status = mo_arg_axis(axes.at[i], t->shape.rank, &t->last, err);
+        t->sized = i < sizes.count && sizes.at[i] != -1;
+        if (status == MO_OK && t->sized)
+            t->shape.dims[t->last] = sizes.at[i];
+    }
+    return status;
+}
+
+static mo_status infer_complex(const mo_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
+{
+    transform t;
+    mo_status status = read_transform(op, true, &t, err);
+
+    outputs[0] = t.shape;
+    mo_dims_push(outputs, 2);
+    return status;
+}
+
+/* Real signals have symmetric spectra: half of the last axis is enough. */
+static mo_status infer_forward(const mo_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
+{
+    transform t;
+    mo_status status = read_transform(op, false, &t, err);
+
+    if (status == MO_OK && t.last >= 0 && t.shape.dims[t.last] > 0)
+        t.shape.dims[t.last] = t.shape.dims[t.last] / 2 + 1;
+    outputs[0] = t.shape;
+    mo_dims_push(outputs, 2);
+    return status;
+}
+
+static mo_status infer_backward(const mo_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
+{
+    transform t;
+    mo_status status = read_transform(op, true, &t, err);
+
+    if (status == MO_OK && t.last >= 0 && !t.sized)
+        t.shape.dims[t.last] = 2 * (t.shape.dims[t.last] - 1);
+    outputs[0] = t.shape;
+    return status;
+}
+
+#define TRANSFORM(name, infer)                                                \
+    { .type = name, .inputs = { 2, 3 }, .shapes = infer,                      \
+      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) }
+
+const mo_rule mo_rules_fourier[] = {
+    TRANSFORM("DFT", infer_complex),
+    TRANSFORM("IDFT", infer_complex),
+    TRANSFORM("RDFT", infer_forward),
+    TRANSFORM("IRDFT", infer_backward),
+    { .type = NULL },
+};

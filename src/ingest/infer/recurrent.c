@@ -1,0 +1,71 @@
+/*
+ * Recurrent cells and sequences: RNN, GRU, LSTM.
+ */
+#include "ingest/infer/args.h"
+
+static mo_status read_hidden(const mo_rule_op *op, int64_t *hidden,
+                             mo_error *err)
+{
+    mo_status status = mo_arg_int(op, "hidden_size", 0, hidden, err);
+
+    if (status == MO_OK && *hidden < 1)
+        return mo_fail(err, MO_E_INPUT, "attribute 'hidden_size' is missing");
+    return status;
+}
+
+/* One step: batch, hidden for each state. */
+static mo_status infer_cell(const mo_rule_op *op, mo_shape *outputs,
+                            mo_error *err)
+{
+    int64_t hidden;
+    mo_status status = mo_arg_rank(op, 0, 2, 2, err);
+
+    if (status == MO_OK)
+        status = read_hidden(op, &hidden, err);
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < op->n_outputs; i++)
+        outputs[i] = (mo_shape) {
+            .rank = 2, .dims = { op->inputs[0].shape.dims[0], hidden }
+        };
+    return MO_OK;
+}
+
+/* Every step, in one direction or two: all of them, then the last states. */
+static mo_status infer_sequence(const mo_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    int64_t ways = mo_arg_is(op, "direction", "bidirectional") ? 2 : 1;
+    int64_t hidden;
+    mo_status status = mo_arg_rank(op, 0, 3, 3, err);
+
+    if (status == MO_OK)
+        status = read_hidden(op, &hidden, err);
+    if (status != MO_OK)
+        return status;
+    outputs[0] = (mo_shape) {
+        .rank = 4, .dims = { data->dims[0], ways, data->dims[1], hidden }
+    };
+    for (int i = 1; i < op->n_outputs; i++)
+        outputs[i] = (mo_shape) { .rank = 3,
+                                  .dims = { data->dims[0], ways, hidden } };
+    return MO_OK;
+}
+
+#define CELL(name, min, max, states)                                          \
+    { .type = name, .inputs = { min, max }, .outputs = { 1, states },         \
+      .shapes = infer_cell }
+#define SEQUENCE(name, min, max, states)                                      \
+    { .type = name, .inputs = { min, max }, .outputs = { 1, 1 + (states) },   \
+      .shapes = infer_sequence }
+
+const mo_rule mo_rules_recurrent[] = {
+    CELL("RNNCell", 4, 5, 1),
+    CELL("GRUCell", 4, 5, 1),
+    CELL("LSTMCell", 5, 7, 2),
+    SEQUENCE("RNNSequence", 6, 6, 1),
+    SEQUENCE("GRUSequence", 6, 6, 1),
+    SEQUENCE("LSTMSequence", 7, 8, 2),
+    { .type = NULL },
+};

@@ -1,0 +1,39 @@
+#include "ingest/infer/args.h"
+#include "ingest/infer/arith.h"
+#include "ingest/infer/dims.h"
+
+static mo_status infer_reduce(const mo_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    const mo_shape *from = &op->inputs[0].shape;
+    bool marks[MO_MAX_RANK], keep = mo_arg_bool(op, "keep_dims", false);
+    mo_status status = mo_arg_marks(op, 1, from->rank, marks, err);
+
+    if (status != MO_OK)
+        return status;
+    outputs[0] = (mo_shape) { 0 };
+    for (int d = 0; d < from->rank; d++)
+        if (!marks[d])
+            mo_dims_push(outputs, from->dims[d]);
+        else if (keep)
+            mo_dims_push(outputs, 1);
+    return MO_OK;
+}
+
+#define REDUCE(name, evaluate)                                                \
+    { .type = name, .inputs = { 2, 2 }, .shapes = infer_reduce,               \
+      .needs = MO_RULE_INPUT(1), .value = evaluate,                           \
+      .reads = MO_RULE_INPUT(0) }
+
+const mo_rule mo_rules_reduce[] = {
+    REDUCE("ReduceL1", NULL),
+    REDUCE("ReduceL2", NULL),
+    REDUCE("ReduceLogicalAnd", mo_arith_reduce),
+    REDUCE("ReduceLogicalOr", mo_arith_reduce),
+    REDUCE("ReduceMax", mo_arith_reduce),
+    REDUCE("ReduceMean", mo_arith_reduce),
+    REDUCE("ReduceMin", mo_arith_reduce),
+    REDUCE("ReduceProd", mo_arith_reduce),
+    REDUCE("ReduceSum", mo_arith_reduce),
+    { .type = NULL },
+};
