@@ -48,6 +48,22 @@ static double nearest(char digits[MAX_DIGITS + 32], size_t n, int64_t scale)
     return strtod(digits, NULL);
 }
 
+static size_t count_digits(uint64_t value)
+{
+    for (size_t n = 1;; n += 4) {
+        if (value < 10)
+            return n;
+        if (value < 100)
+            return n + 1;
+        if (value < 1000)
+            return n + 2;
+        if (value < 10000)
+            return n + 3;
+        value /= 10000;
+    }
+}
+
+/* Two digits at a time, the last ones first. */
 static size_t write_digits(char *text, uint64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021"
@@ -55,22 +71,18 @@ static size_t write_digits(char *text, uint64_t value)
                                 "44454647484950515253545556575859606162636465"
                                 "66676869707172737475767778798081828384858687"
                                 "888990919293949596979899";
-    char digits[20], *at = digits + sizeof digits;
-    size_t n;
+    size_t n = count_digits(value);
+    char *at = text + n;
 
     while (value >= 100) {
         at -= 2;
         memcpy(at, pairs + value % 100 * 2, 2);
         value /= 100;
     }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(at, pairs + value * 2, 2);
-    } else {
-        *--at = (char) ('0' + value);
-    }
-    n = (size_t) (digits + sizeof digits - at);
-    memcpy(text, at, n);
+    if (value >= 10)
+        memcpy(text, pairs + value * 2, 2);
+    else
+        *text = (char) ('0' + value);
     return n;
 }
 

@@ -14,35 +14,50 @@
 
 /*
  * Everything passes through one buffer.  For a file it is emptied when full;
- * when only collecting it grows instead.  After the first failure room is
- * left as it is and the bytes are dropped, so writers need not look.
+ * when only collecting it grows instead.  After the first failure the bytes
+ * are dropped, so writers need not look.
  */
-struct mo_out {
+typedef struct output {
+    mo_out free;         /* first, so that a mo_out is an output */
     char *buffer;
-    size_t used, room;
     mo_target *target;   /* NULL when only collecting */
     int failure;         /* the errno of the first failure, or 0 */
-};
+} output;
 
 /* Large enough that a system call costs nothing per byte, small enough to
  * stay in the second-level cache between filling and writing. */
 enum { FILE_ROOM = 256 * 1024, FIRST_ROOM = 1024 };
 
-static mo_status new_out(mo_target *target, size_t room, mo_out **out,
+static output *of(mo_out *out)
+{
+    return (output *) out;
+}
+
+static size_t used(const output *o)
+{
+    return (size_t) (o->free.at - o->buffer);
+}
+
+static size_t room(const output *o)
+{
+    return (size_t) (o->free.end - o->buffer);
+}
+
+static mo_status new_out(mo_target *target, size_t size, mo_out **out,
                          mo_error *err)
 {
-    mo_out *made = calloc(1, sizeof *made);
+    output *o = calloc(1, sizeof *o);
 
-    if (!made)
+    if (!o)
         return mo_fail_memory(err);
-    made->buffer = malloc(room);
-    if (!made->buffer) {
-        free(made);
+    o->buffer = malloc(size);
+    if (!o->buffer) {
+        free(o);
         return mo_fail_memory(err);
     }
-    made->room = room;
-    made->target = target;
-    *out = made;
+    o->free = (mo_out) { o->buffer, o->buffer + size };
+    o->target = target;
+    *out = &o->free;
     return MO_OK;
 }
 
@@ -64,96 +79,91 @@ mo_status mo_out_memory(mo_out **out, mo_error *err)
     return new_out(NULL, FIRST_ROOM, out, err);
 }
 
-static void write_all(mo_out *out, const char *data, size_t size)
+static void write_all(output *o, const char *data, size_t size)
 {
-    int fd = mo_target_fd(out->target);
+    int fd = mo_target_fd(o->target);
 
-    while (size > 0 && !out->failure) {
+    while (size > 0 && !o->failure) {
         ssize_t n = write(fd, data, size);
 
         if (n >= 0) {
             data += n;
             size -= (size_t) n;
         } else if (errno != EINTR) {
-            out->failure = errno;
+            o->failure = errno;
         }
     }
 }
 
-static void flush(mo_out *out)
+static void flush(output *o)
 {
-    write_all(out, out->buffer, out->used);
-    out->used = 0;
+    write_all(o, o->buffer, used(o));
+    o->free.at = o->buffer;
 }
 
 /* Makes room for size more bytes; false when that is not to be had. */
-static bool grow(mo_out *out, size_t size)
+static bool grow(output *o, size_t size)
 {
-    void *buffer = out->buffer;
-    size_t need;
+    size_t n = used(o), new_room = room(o), need;
+    void *buffer = o->buffer;
 
-    if (out->failure)
+    if (o->failure)
         return false;
-    if (!mo_size_add(out->used, size, &need) ||
-        mo_array_reserve(&buffer, &out->room, need, 1, NULL) != MO_OK) {
-        out->failure = ENOMEM;
+    if (!mo_size_add(n, size, &need) ||
+        mo_array_reserve(&buffer, &new_room, need, 1, NULL) != MO_OK) {
+        o->failure = ENOMEM;
         return false;
     }
-    out->buffer = buffer;
+    o->buffer = buffer;
+    o->free.at = o->buffer + n;
+    o->free.end = o->buffer + new_room;
     return true;
 }
 
-/* What would fill the buffer or not fit into it. */
-static void spill(mo_out *out, const char *data, size_t size)
+void mo_out_spill(mo_out *out, const char *data, size_t size)
 {
+    output *o = of(out);
+
     if (size == 0)
         return;
-    if (!out->target) {
-        if (!grow(out, size))
+    if (!o->target) {
+        if (!grow(o, size))
             return;
     } else {
-        flush(out);
-        if (size >= out->room) {
-            write_all(out, data, size);
+        flush(o);
+        if (size >= room(o)) {
+            write_all(o, data, size);
             return;
         }
     }
-    memcpy(out->buffer + out->used, data, size);
-    out->used += size;
+    memcpy(out->at, data, size);
+    out->at += size;
 }
 
-void mo_out_bytes(mo_out *out, const char *data, size_t size)
+/* Numbers are written in place where there is room for any of them. */
+static bool fits_number(const mo_out *out)
 {
-    if (size >= out->room - out->used) {
-        spill(out, data, size);
-        return;
-    }
-    memcpy(out->buffer + out->used, data, size);
-    out->used += size;
-}
-
-void mo_out_text(mo_out *out, const char *text)
-{
-    mo_out_bytes(out, text, strlen(text));
-}
-
-void mo_out_char(mo_out *out, char c)
-{
-    mo_out_bytes(out, &c, 1);
+    return out->end - out->at >= MO_NUMBER_SIZE;
 }
 
 void mo_out_int(mo_out *out, int64_t value)
 {
     char text[MO_NUMBER_SIZE];
 
-    mo_out_bytes(out, text, mo_number_write_int(text, value));
+    if (fits_number(out))
+        out->at += mo_number_write_int(out->at, value);
+    else
+        mo_out_bytes(out, text, mo_number_write_int(text, value));
 }
 
 void mo_out_double(mo_out *out, double value)
 {
     char text[MO_NUMBER_SIZE];
 
-    mo_out_bytes(out, text, mo_number_write_double(text, value));
+    if (fits_number(out))
+        out->at += mo_number_write_double(out->at, value);
+    else
+        mo_out_bytes(out, text, mo_number_write_double(text, value));
 }
 
 void mo_out_printf(mo_out *out, const char *format, ...)
@@ -172,8 +182,8 @@ void mo_out_printf(mo_out *out, const char *format, ...)
     }
     if (n >= 0 && text)
         mo_out_bytes(out, text, (size_t) n);
-    else if (!out->failure)
-        out->failure = n < 0 ? errno : ENOMEM;
+    else if (!of(out)->failure)
+        of(out)->failure = n < 0 ? errno : ENOMEM;
     if (text != small)
         free(text);
     va_end(again);
@@ -182,30 +192,37 @@ void mo_out_printf(mo_out *out, const char *format, ...)
 
 char *mo_out_take(mo_out *out, size_t *size)
 {
+    output *o = of(out);
     char *bytes;
 
     mo_out_char(out, '\0');
-    if (out->failure)
+    if (o->failure)
         return NULL;
-    bytes = out->buffer;
-    *size = out->used - 1;
-    out->buffer = NULL;
-    out->used = out->room = 0;
+    bytes = o->buffer;
+    *size = used(o) - 1;
+    o->buffer = NULL;
+    o->free = (mo_out) { NULL, NULL };
     return bytes;
+}
+
+static void free_output(output *o)
+{
+    free(o->buffer);
+    free(o);
 }
 
 mo_status mo_out_commit(mo_out *out, mo_error *err)
 {
+    output *o = of(out);
     mo_status status = MO_OK;
 
-    if (out->target) {
-        flush(out);
-        status = mo_target_commit(out->target, out->failure, err);
-    } else if (out->failure) {
+    if (o->target) {
+        flush(o);
+        status = mo_target_commit(o->target, o->failure, err);
+    } else if (o->failure) {
         status = mo_fail_memory(err);
     }
-    free(out->buffer);
-    free(out);
+    free_output(o);
     return status;
 }
 
@@ -213,7 +230,6 @@ void mo_out_abandon(mo_out *out)
 {
     if (!out)
         return;
-    mo_target_abandon(out->target);
-    free(out->buffer);
-    free(out);
+    mo_target_abandon(of(out)->target);
+    free_output(of(out));
 }

@@ -12,10 +12,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 
-typedef struct mo_out mo_out;
+/* Open only so far that a short piece is copied in place: a million ops are
+ * written in a hundred million pieces.  All else is out.c's own. */
+typedef struct mo_out {
+    char *at, *end;   /* the free part of the buffer */
+} mo_out;
 
 /* Opens path for writing; "-" or NULL is standard output.  The target must be
  * a file that may be replaced, or a device or pipe, which is written directly. */
@@ -24,9 +29,29 @@ mo_status mo_out_open(const char *path, mo_out **out, mo_error *err);
 /* An output that only collects; mo_out_take hands the bytes over. */
 mo_status mo_out_memory(mo_out **out, mo_error *err);
 
-void mo_out_bytes(mo_out *out, const char *data, size_t size);
-void mo_out_text(mo_out *out, const char *text);
-void mo_out_char(mo_out *out, char c);
+/* What mo_out_bytes does with a piece that does not fit. */
+void mo_out_spill(mo_out *out, const char *data, size_t size);
+
+static inline void mo_out_bytes(mo_out *out, const char *data, size_t size)
+{
+    if (size >= (size_t) (out->end - out->at)) {
+        mo_out_spill(out, data, size);
+    } else {
+        memcpy(out->at, data, size);
+        out->at += size;
+    }
+}
+
+static inline void mo_out_text(mo_out *out, const char *text)
+{
+    mo_out_bytes(out, text, strlen(text));
+}
+
+static inline void mo_out_char(mo_out *out, char c)
+{
+    mo_out_bytes(out, &c, 1);
+}
+
 void mo_out_int(mo_out *out, int64_t value);
 void mo_out_double(mo_out *out, double value);
 void mo_out_printf(mo_out *out, const char *format, ...) MO_PRINTF(2, 3);
