@@ -124,7 +124,7 @@ for shell in bash zsh fish; do
 done
 
 exits "-v says what was done" 0 moirai-zoo -v gpt3-330m -o "$work/v.graphml"
-ok "in words" grep -q '^moirai-zoo: wrote 4872 ops' "$work/err"
+ok "in words" grep -q '^moirai-zoo: built 4872 ops' "$work/err"
 exits "-q wins over it" 0 moirai-zoo -qv gpt3-330m -o "$work/v.graphml"
 is "and nothing is said" "$(cat "$work/err")" ""
 

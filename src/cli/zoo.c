@@ -58,15 +58,17 @@ static mo_status write_model(const settings *s, const char *name, mo_out *out,
 {
     mo_zoo_config config;
     mo_graph *graph;
-    double begin = mo_talk_seconds();
+    double begin = mo_talk_seconds(), built;
     mo_status status;
 
     if ((status = configure(s, name, &config, err)) != MO_OK ||
         (status = mo_zoo_build(&config, &graph, err)) != MO_OK)
         return status;
+    built = mo_talk_seconds();
+    mo_talk_say(&s->talk, "built %d ops and %d edges in %.2f s",
+                graph->n_ops, graph->n_edges, built - begin);
     mo_graphml_write(graph, out);
-    mo_talk_say(&s->talk, "wrote %d ops and %d edges in %.2f s", graph->n_ops,
-                graph->n_edges, mo_talk_seconds() - begin);
+    mo_talk_say(&s->talk, "wrote them in %.2f s", mo_talk_seconds() - built);
     mo_graph_free(graph);
     return MO_OK;
 }
@@ -103,11 +105,11 @@ int main(int argc, char **argv)
           MO_OPTION_INT, .to = &s.hidden, .min = 1, .max = INT_MAX },
         { 0, "heads", "N", "attention heads of a layer",
           MO_OPTION_INT, .to = &s.heads, .min = 1, .max = INT_MAX },
-        { 0, "tokens", "N", "length of a sequence (512)",
+        { 0, "tokens", "N", "length of a sequence, 512 unless given",
           MO_OPTION_INT, .to = &s.tokens, .min = 1, .max = INT_MAX },
-        { 0, "batch", "N", "sequences at once (1)",
+        { 0, "batch", "N", "sequences at once, 1 unless given",
           MO_OPTION_INT, .to = &s.batch, .min = 1, .max = INT_MAX },
-        { 0, "dtype", "TYPE", "of weights and tensors (f32)",
+        { 0, "dtype", "TYPE", "type of weights and tensors, f32 unless given",
           MO_OPTION_TEXT, .to = &s.dtype, .choices = "f32|f16|bf16" },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },

@@ -1,8 +1,7 @@
 #include "report/describe.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "base/utf8.h"
 #include "report/heaviest.h"
@@ -13,13 +12,6 @@ enum { SHOWN_SIZE = 128 };   /* of a name; what is longer ends in "..." */
 static void put_number(mo_out *out, const char *what, int number)
 {
     mo_out_printf(out, "%-12s%d\n", what, number);
-}
-
-static void put_bytes(mo_out *out, const char *what, double bytes)
-{
-    char text[MO_UNIT_SIZE];
-
-    mo_out_printf(out, "%-12s%s\n", what, mo_unit_bytes(bytes, text));
 }
 
 static void put_origin(const mo_description *d, mo_out *out)
@@ -59,13 +51,47 @@ static void put_flops(const mo_summary *s, mo_out *out)
     mo_out_char(out, '\n');
 }
 
-static void put_amounts(const mo_summary *s, mo_out *out)
+/* A sum of 0 may mean that nothing was known to add up: these tell. */
+static bool knows_weights(const mo_graph *g)
 {
-    put_bytes(out, "weights", (double) s->weight_bytes);
-    put_bytes(out, "memory", (double) s->memory_bytes);
-    put_bytes(out, "tensor size", (double) s->tensor_bytes);
+    for (int i = 0; i < g->n_ops; i++)
+        if (g->ops[i].weight_bytes >= 0)
+            return true;
+    return g->n_constants > 0;
+}
+
+static bool knows_tensor_sizes(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].bytes >= 0)
+            return true;
+    return false;
+}
+
+static bool knows_traffic(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_ops; i++)
+        if (g->ops[i].bytes >= 0)
+            return true;
+    return false;
+}
+
+static void put_bytes(mo_out *out, const char *what, bool known, double bytes)
+{
+    char text[MO_UNIT_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", what,
+                  mo_unit_bytes(known ? bytes : MO_UNKNOWN, text));
+}
+
+static void put_amounts(const mo_graph *g, const mo_summary *s, mo_out *out)
+{
+    put_bytes(out, "weights", knows_weights(g), (double) s->weight_bytes);
+    put_bytes(out, "memory", true, (double) s->memory_bytes);
+    put_bytes(out, "tensor size", knows_tensor_sizes(g),
+              (double) s->tensor_bytes);
     put_flops(s, out);
-    put_bytes(out, "traffic", s->bytes);
+    put_bytes(out, "traffic", knows_traffic(g), s->bytes);
 }
 
 static void put_heavy_op(const mo_graph *g, int op, const char *weight,
@@ -113,7 +139,7 @@ void mo_describe_text(const mo_description *description, mo_out *out)
 {
     put_origin(description, out);
     put_structure(description->summary, out);
-    put_amounts(description->summary, out);
+    put_amounts(description->graph, description->summary, out);
     put_heaviest(description, out);
     put_operators(description->summary, out);
 }
