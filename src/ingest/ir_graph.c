@@ -137,10 +137,11 @@ static mo_status keep_shape_value(conversion *c, const mo_ir_layer *layer,
 static mo_status keep_weights(conversion *c, const mo_ir_layer *layer,
                               mo_op *op, mo_error *err)
 {
-    const mo_ir_port *output = &layer->outputs[0];
+    const mo_ir_port *output;
 
     if (layer->offset < 0)
         return MO_OK;
+    output = &layer->outputs[0];
     mo_out_text(c->out, c->bin);
     mo_out_char(c->out, ':');
     mo_out_int(c->out, layer->offset);
