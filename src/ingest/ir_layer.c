@@ -100,9 +100,10 @@ static mo_status check_const_size(const mo_ir *ir, const mo_ir_layer *layer,
                           "Const '%.80s' ends behind any file: its offset and "
                           "size are wrong",
                           layer->name);
-    /* Texts, and types that nobody told us, have no size to check. */
+    /* Texts, and types that nobody told us, have no size to check; and
+     * OpenVINO writes one byte for a tensor that has none. */
     bytes = mo_shape_bytes(&port->shape, port->dtype);
-    if (bytes < 0 || bytes == layer->size)
+    if (bytes <= 0 || bytes == layer->size)
         return MO_OK;
     shape[mo_shape_write(&port->shape, shape)] = '\0';
     return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
