@@ -95,6 +95,25 @@ done
 exits "an empty graph as JSON" 0 moirai-info --json "$work/empty.graphml"
 ok "is valid" is_json
 
+cat >"$work/huge.graphml" <<'END'
+<graphml><key id="f" for="node" attr.name="flops"/>
+  <key id="b" for="node" attr.name="bytes"/>
+  <key id="m" for="node" attr.name="memory"/>
+  <graph>
+    <node id="a"><data key="f">1.7e308</data><data key="b">1.7e308</data>
+      <data key="m">9e18</data></node>
+    <node id="b"><data key="f">1.7e308</data><data key="b">1.7e308</data>
+      <data key="m">9e18</data></node>
+  </graph>
+</graphml>
+END
+exits "sums beyond all numbers" 0 moirai-info "$work/huge.graphml"
+exits "sums beyond all numbers as JSON" 0 \
+    moirai-info --json "$work/huge.graphml"
+ok "are valid" is_json
+is "and as large as a number can be" "$(value memory_bytes)" \
+    9223372036854775807
+
 # The authors' own instances.
 while read -r name ops cuts; do
     file=$data/authors/$name.graphml

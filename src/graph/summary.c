@@ -1,5 +1,7 @@
 #include "graph/summary.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +107,7 @@ static void add_bytes(int64_t *sum, int64_t bytes)
 static void add_known(double *sum, double amount)
 {
     if (amount >= 0)
-        *sum += amount;
+        *sum = fmin(*sum + amount, DBL_MAX);
 }
 
 static int64_t size_of_constant(const mo_op *constant)
