@@ -59,6 +59,7 @@ void mo_builder_free(mo_builder *builder)
     free_samples(&builder->comms);
     free_samples(&builder->times);
     free(builder->tensors);
+    free(builder->marks);
     free(builder->outputs);
     free(builder->edges);
     free(builder->constants);

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/intern.h"
@@ -55,6 +56,8 @@ struct mo_builder {
     size_t n_edges, edges_room;
     mo_builder_output *outputs;
     size_t n_outputs, outputs_room;
+    uint64_t *marks;       /* by edge number: what tells apart edges that differ
+                              in measured times only; NULL without such times */
     mo_tensor *tensors;    /* made while finishing */
     size_t n_tensors, tensors_room;
 

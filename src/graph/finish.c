@@ -109,6 +109,8 @@ static mo_status pack_edges(mo_builder *b, mo_graph *g, int *numbers,
     mo_status status = mo_pack_ports(b, g, err);
 
     if (status == MO_OK)
+        status = mo_pack_marks(b, err);
+    if (status == MO_OK)
         status = sort_edges(b, g, numbers, err);
     if (status != MO_OK)
         return status;

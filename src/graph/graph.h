@@ -44,6 +44,8 @@ typedef struct mo_op {
     const char *weights;    /* "file:offset:size:dtype:shape", or NULL       */
     const char *pin;        /* device id it must be placed on, or NULL       */
     const char *colocate;   /* ops with the same text share a device, or NULL */
+    const char *members;    /* a coarse op: the names of the ops it stands for,
+                               a JSON array, or NULL                         */
     double flops;           /* arithmetic, or MO_UNKNOWN                     */
     double bytes;           /* memory traffic, or MO_UNKNOWN                 */
     int64_t memory_bytes;     /* resident while hosted; never unknown        */
@@ -51,6 +53,8 @@ typedef struct mo_op {
     int64_t workspace_bytes;  /* part of memory_bytes, or MO_UNKNOWN         */
     int64_t output_bytes;     /* all outputs together, or MO_UNKNOWN         */
     int line;                 /* in the file it came from, or 0              */
+    bool is_output;           /* what it puts out leaves the network, whoever
+                                 else reads it                               */
 } mo_op;
 
 typedef struct mo_edge {

@@ -27,12 +27,14 @@ static void hash_op(const mo_op *op, mo_digest *d)
     mo_digest_text(d, op->weights);
     mo_digest_text(d, op->pin);
     mo_digest_text(d, op->colocate);
+    mo_digest_text(d, op->members);
     mo_digest_double(d, op->flops);
     mo_digest_double(d, op->bytes);
     mo_digest_int(d, op->memory_bytes);
     mo_digest_int(d, op->weight_bytes);
     mo_digest_int(d, op->workspace_bytes);
     mo_digest_int(d, op->output_bytes);
+    mo_digest_int(d, op->is_output);
 }
 
 /* A named port counts by its name: its number depends on which other names

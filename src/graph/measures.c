@@ -1,5 +1,7 @@
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "graph/group.h"
 #include "graph/pack.h"
 #include "graph/rank.h"
@@ -186,5 +188,34 @@ mo_status mo_pack_comms(const mo_builder *builder, mo_graph *g,
     g->n_comm_columns = (int) builder->comms.n_fallbacks;
     g->comms = packed.measures;
     g->comm_start = packed.start;
+    return MO_OK;
+}
+
+static uint64_t mark_of(const char *key, double us)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &us, sizeof bits);
+    bits = (bits ^ mo_digest_of(key, strlen(key))) *
+           UINT64_C(0x9e3779b97f4a7c15);
+    return bits ^ bits >> 32;
+}
+
+mo_status mo_pack_marks(mo_builder *builder, mo_error *err)
+{
+    const mo_builder_samples *comms = &builder->comms;
+
+    if (comms->n_items == 0)
+        return MO_OK;
+    builder->marks = calloc(builder->n_edges, sizeof *builder->marks);
+    if (!builder->marks)
+        return mo_fail_memory(err);
+
+    /* A sum, since times come in any order. */
+    for (size_t i = 0; i < comms->n_items; i++) {
+        const mo_builder_sample *sample = &comms->items[i];
+        builder->marks[sample->owner] +=
+            mark_of(mo_intern_text(comms->keys, sample->column), sample->us);
+    }
     return MO_OK;
 }

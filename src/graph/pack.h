@@ -18,6 +18,9 @@ mo_status mo_pack_times(const mo_builder *builder, mo_graph *g,
 /* Names of ports, sorted; edges and outputs get the new numbers. */
 mo_status mo_pack_ports(mo_builder *builder, mo_graph *g, mo_error *err);
 
+/* Marks of edges, for the order of parallel ones. */
+mo_status mo_pack_marks(mo_builder *builder, mo_error *err);
+
 /* From here on, the ends of edges are ids.  numbers holds edge numbers, grouped
  * by producer as g->out_start says.  The first of the two brings those that
  * leave ops into their final order and makes tensors of them; the second does

@@ -21,6 +21,7 @@ struct use {
     mo_edge *edge;
     const char *key;
     int port;
+    uint64_t mark;
 };
 
 struct packing {
@@ -71,6 +72,8 @@ static int compare_tensors(const void *a, const void *b)
 /* Within one tensor.  Lines decide only between edges that are the same. */
 static int compare_uses(const void *a, const void *b)
 {
+    uint64_t x_mark = ((const struct use *) a)->mark;
+    uint64_t y_mark = ((const struct use *) b)->mark;
     const mo_edge *x = ((const struct use *) a)->edge;
     const mo_edge *y = ((const struct use *) b)->edge;
 
@@ -80,16 +83,20 @@ static int compare_uses(const void *a, const void *b)
         return compare_ports(x->dst_port, y->dst_port);
     if (x->bytes != y->bytes)
         return compare_numbers(x->bytes, y->bytes);
+    if (x_mark != y_mark)
+        return x_mark < y_mark ? -1 : 1;
     return compare_numbers(x->line, y->line);
 }
 
 static void collect_uses(struct packing *p, int first, int count)
 {
     for (int i = 0; i < count; i++) {
-        mo_edge *edge = &p->b->edges[p->numbers[first + i]];
+        int number = p->numbers[first + i];
+        mo_edge *edge = &p->b->edges[number];
         struct use *use = &p->uses[i];
 
-        *use = (struct use) { edge, NULL, MO_PORT_NONE };
+        *use = (struct use) { edge, NULL, MO_PORT_NONE,
+                              p->b->marks ? p->b->marks[number] : 0 };
         if (edge->tensor != MO_UNKNOWN) {
             use->key = p->b->outputs[edge->tensor].key;
             use->port = p->b->outputs[edge->tensor].port;
