@@ -51,7 +51,11 @@ is "a number replaces the model's" \
 moirai-zoo gpt3-330m >"$work/one.graphml"
 ok "a model goes to a file" moirai-zoo gpt3-330m -o "$work/two.graphml"
 ok "the same bytes every time" cmp "$work/one.graphml" "$work/two.graphml"
-ok "it is XML" sh -c "! command -v xmllint || xmllint --noout '$work/one.graphml'"
+if command -v xmllint >/dev/null; then
+    ok "it is XML" xmllint --noout "$work/one.graphml"
+else
+    skip "it is XML" "xmllint is not installed"
+fi
 
 # A layer of d = 64 in 2 heads, f32: the weights of q, k, v with their biases,
 # proj, fc1, fc2 and the two normalisations.

@@ -82,8 +82,8 @@ int main(int argc, char **argv)
 {
     settings s = { .talk = { .command = "moirai-info" } };
     const mo_option options[] = {
-        { 0, "json", NULL, "write a JSON object",
-          MO_OPTION_FLAG, .to = &s.json },
+        { 0, "json", NULL, "write a JSON object", MO_OPTION_FLAG,
+          .to = &s.json },
         { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",
           MO_OPTION_FLAG, .to = &s.dot },
         { 0, "shape", "NAME=DIMS",
@@ -91,8 +91,8 @@ int main(int argc, char **argv)
           MO_OPTION_LIST, .to = &s.shapes },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        { 'q', "quiet", NULL, "say nothing but errors",
-          MO_OPTION_FLAG, .to = &s.talk.quiet },
+        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
+          .to = &s.talk.quiet },
         { 'v', "verbose", NULL, "say what is done and how long it takes",
           MO_OPTION_COUNT, .to = &s.talk.verbose },
         { 0 }

@@ -9,9 +9,9 @@
 #include "base/error.h"
 
 typedef struct mo_talk {
-    const char *command;   /* "moirai-info" */
-    bool quiet;            /* -q: wins over -v */
-    int verbose;           /* -v */
+    const char *command; /* "moirai-info" */
+    bool quiet;          /* -q: wins over -v */
+    int verbose;         /* -v */
 } mo_talk;
 
 /* Says "moirai-info: text" when the user wants to hear of the work. */

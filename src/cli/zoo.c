@@ -13,7 +13,7 @@
 
 typedef struct settings {
     bool list;
-    int64_t layers, hidden, heads;   /* 0 when not given */
+    int64_t layers, hidden, heads; /* 0 when not given */
     int64_t tokens, batch;
     const char *dtype, *output;
     mo_talk talk;
@@ -36,9 +36,11 @@ static mo_status configure(const settings *s, const char *name,
     const mo_zoo_model *model = name ? mo_zoo_find(name) : &none;
 
     if (!model)
-        return mo_fail(err, MO_E_USAGE, "there is no model '%s'; --list shows "
-                       "those there are", name);
-    *config = (mo_zoo_config) {
+        return mo_fail(err, MO_E_USAGE,
+                       "there is no model '%s'; --list shows "
+                       "those there are",
+                       name);
+    *config = (mo_zoo_config){
         .name = model->name,
         .layers = s->layers ? (int) s->layers : model->layers,
         .hidden = s->hidden ? (int) s->hidden : model->hidden,
@@ -48,7 +50,8 @@ static mo_status configure(const settings *s, const char *name,
         .dtype = s->dtype,
     };
     if (!config->layers || !config->hidden || !config->heads)
-        return mo_fail(err, MO_E_USAGE, "name a model (--list shows them) or "
+        return mo_fail(err, MO_E_USAGE,
+                       "name a model (--list shows them) or "
                        "give --layers, --hidden and --heads");
     return MO_OK;
 }
@@ -65,8 +68,8 @@ static mo_status write_model(const settings *s, const char *name, mo_out *out,
         (status = mo_zoo_build(&config, &graph, err)) != MO_OK)
         return status;
     built = mo_talk_seconds();
-    mo_talk_say(&s->talk, "built %d ops and %d edges in %.2f s",
-                graph->n_ops, graph->n_edges, built - begin);
+    mo_talk_say(&s->talk, "built %d ops and %d edges in %.2f s", graph->n_ops,
+                graph->n_edges, built - begin);
     mo_graphml_write(graph, out);
     mo_talk_say(&s->talk, "wrote them in %.2f s", mo_talk_seconds() - built);
     mo_graph_free(graph);
@@ -97,24 +100,24 @@ int main(int argc, char **argv)
                    .dtype = "f32",
                    .talk = { .command = "moirai-zoo" } };
     const mo_option options[] = {
-        { 0, "list", NULL, "list the models and leave",
-          MO_OPTION_FLAG, .to = &s.list },
-        { 0, "layers", "N", "layers of the stack",
-          MO_OPTION_INT, .to = &s.layers, .min = 1, .max = INT_MAX },
+        { 0, "list", NULL, "list the models and leave", MO_OPTION_FLAG,
+          .to = &s.list },
+        { 0, "layers", "N", "layers of the stack", MO_OPTION_INT,
+          .to = &s.layers, .min = 1, .max = INT_MAX },
         { 0, "hidden", "N", "hidden size, a multiple of the heads",
           MO_OPTION_INT, .to = &s.hidden, .min = 1, .max = INT_MAX },
-        { 0, "heads", "N", "attention heads of a layer",
-          MO_OPTION_INT, .to = &s.heads, .min = 1, .max = INT_MAX },
+        { 0, "heads", "N", "attention heads of a layer", MO_OPTION_INT,
+          .to = &s.heads, .min = 1, .max = INT_MAX },
         { 0, "tokens", "N", "length of a sequence, 512 unless given",
           MO_OPTION_INT, .to = &s.tokens, .min = 1, .max = INT_MAX },
-        { 0, "batch", "N", "sequences at once, 1 unless given",
-          MO_OPTION_INT, .to = &s.batch, .min = 1, .max = INT_MAX },
+        { 0, "batch", "N", "sequences at once, 1 unless given", MO_OPTION_INT,
+          .to = &s.batch, .min = 1, .max = INT_MAX },
         { 0, "dtype", "TYPE", "type of weights and tensors, f32 unless given",
           MO_OPTION_TEXT, .to = &s.dtype, .choices = "f32|f16|bf16" },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        { 'q', "quiet", NULL, "say nothing but errors",
-          MO_OPTION_FLAG, .to = &s.talk.quiet },
+        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
+          .to = &s.talk.quiet },
         { 'v', "verbose", NULL, "say what is done and how long it takes",
           MO_OPTION_COUNT, .to = &s.talk.verbose },
         { 0 }

@@ -9,6 +9,7 @@
 #include "graph/build.h"
 #include "ingest/zoo_layer.h"
 
+/* clang-format off */
 const mo_zoo_model mo_zoo_models[] = {
     { "swin-1.8b",       "Swin Transformer 1.8B", 32,  512,  16, 6496 },
     { "swin-6.6b",       "Swin Transformer 6.6B", 48,  768,  24, 14352 },
@@ -23,6 +24,7 @@ const mo_zoo_model mo_zoo_models[] = {
     { "alphafold2-3.2b", "AlphaFold2 3.2B",       128, 1024, 32, 50560 },
     { NULL, NULL, 0, 0, 0, 0 }
 };
+/* clang-format on */
 
 /* Inputs of a part, where they are not the index of another. */
 enum { NOTHING = -1, LAYER_INPUT = -2, ALL_HEADS = -3 };
@@ -31,20 +33,20 @@ enum { NOTHING = -1, LAYER_INPUT = -2, ALL_HEADS = -3 };
  * and then copied. */
 typedef struct plan {
     mo_op op;
-    const char *first_attrs;         /* instead of op's, in the first layer */
-    int inputs[MO_ZOO_MAX_INPUTS];   /* parts, by port */
+    const char *first_attrs;       /* instead of op's, in the first layer */
+    int inputs[MO_ZOO_MAX_INPUTS]; /* parts, by port */
 } plan;
 
 typedef struct zoo {
     const mo_zoo_config *config;
     mo_builder *builder;
     plan plans[MO_ZOO_PARTS];
-    int slots[MO_ZOO_PARTS];   /* of the layer and the head being built */
-    int *heads;                /* slots of the last part of all heads */
-    int layer_input;           /* slot, or NOTHING in the first layer */
+    int slots[MO_ZOO_PARTS]; /* of the layer and the head being built */
+    int *heads;              /* slots of the last part of all heads */
+    int layer_input;         /* slot, or NOTHING in the first layer */
 } zoo;
 
-enum { NAME_SIZE = 64 };   /* two numbers and a part's name */
+enum { NAME_SIZE = 64 }; /* two numbers and a part's name */
 
 const mo_zoo_model *mo_zoo_find(const char *name)
 {
@@ -73,20 +75,25 @@ static mo_status check(const mo_zoo_config *config, mo_error *err)
 
     if (config->layers < 1 || config->hidden < 1 || config->heads < 1 ||
         config->tokens < 1 || config->batch < 1)
-        return mo_fail(err, MO_E_USAGE, "layers, hidden size, heads, tokens "
+        return mo_fail(err, MO_E_USAGE,
+                       "layers, hidden size, heads, tokens "
                        "and batch must be at least 1");
     if (config->hidden % config->heads != 0)
-        return mo_fail(err, MO_E_USAGE, "a hidden size of %d cannot be split "
-                       "into %d heads; give a multiple", config->hidden,
-                       config->heads);
+        return mo_fail(err, MO_E_USAGE,
+                       "a hidden size of %d cannot be split "
+                       "into %d heads; give a multiple",
+                       config->hidden, config->heads);
     if (!is_dtype(config->dtype))
-        return mo_fail(err, MO_E_USAGE, "weights cannot be of dtype '%s'; "
-                       "give f32, f16 or bf16", config->dtype);
+        return mo_fail(err, MO_E_USAGE,
+                       "weights cannot be of dtype '%s'; "
+                       "give f32, f16 or bf16",
+                       config->dtype);
     if (!mo_int64_mul(config->layers, ops_in_layer(config), &ops) ||
         ops > MO_MAX_OPS)
-        return mo_fail(err, MO_E_USAGE, "%d layers of %d heads are more than "
-                       "%d operators; ask for less", config->layers,
-                       config->heads, MO_MAX_OPS);
+        return mo_fail(err, MO_E_USAGE,
+                       "%d layers of %d heads are more than "
+                       "%d operators; ask for less",
+                       config->layers, config->heads, MO_MAX_OPS);
     return mo_zoo_check_sizes(config, err);
 }
 

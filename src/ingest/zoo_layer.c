@@ -10,6 +10,7 @@
 #define LAYER_NORM "\"axis\":\"-1\",\"epsilon\":\"1e-05\""
 #define LAST_AXIS  "\"axis\":\"-1\""
 
+/* clang-format off */
 const mo_zoo_part mo_zoo_parts[MO_ZOO_PARTS] = {
     { "ln1", "LayerNormalization", "btd", { MO_ZOO_LAYER_INPUT },
       .weights = { "d", "d" }, .work = 8, .attrs = LAYER_NORM },
@@ -51,6 +52,7 @@ const mo_zoo_part mo_zoo_parts[MO_ZOO_PARTS] = {
       .weights = { "id" }, .work = 2, .inner = 'i' },
     { "add2", "Add", "btd", { "fc2", "add1" }, .work = 1 },
 };
+/* clang-format on */
 
 int mo_zoo_count_inputs(const mo_zoo_part *part)
 {
@@ -101,7 +103,8 @@ mo_status mo_zoo_check_sizes(const mo_zoo_config *config, mo_error *err)
         for (const char *s = largest[i]; *s; s++)
             if (!mo_int64_mul(size, dimension(config, *s), &size) ||
                 size > limit)
-                return mo_fail(err, MO_E_USAGE, "a tensor would be larger "
+                return mo_fail(err, MO_E_USAGE,
+                               "a tensor would be larger "
                                "than 1 TiB; ask for less batch, tokens or "
                                "hidden size");
     }
@@ -155,8 +158,8 @@ static const char *input_shape(const char *name)
 
 double mo_zoo_bytes(const mo_zoo_config *config, const mo_zoo_part *part)
 {
-    int64_t sum = mo_zoo_weight_bytes(config, part) +
-                  mo_zoo_output_bytes(config, part);
+    int64_t sum =
+        mo_zoo_weight_bytes(config, part) + mo_zoo_output_bytes(config, part);
 
     for (int port = 0; port < mo_zoo_count_inputs(part); port++)
         sum += size_bytes(config, input_shape(part->inputs[port]));

@@ -67,7 +67,7 @@ static void put_graph(const mo_description *d, const int *cuts, int n_cuts,
                       mo_out *out)
 {
     const mo_graph *g = d->graph;
-    int next_cut = 0;   /* ids and cuts both go upwards */
+    int next_cut = 0; /* ids and cuts both go upwards */
 
     mo_out_text(out, "digraph ");
     put_quoted(out, g->name ? g->name : d->file);

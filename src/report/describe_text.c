@@ -7,7 +7,7 @@
 #include "report/heaviest.h"
 #include "report/unit.h"
 
-enum { SHOWN_SIZE = 128 };   /* of a name; what is longer ends in "..." */
+enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
 
 static void put_number(mo_out *out, const char *what, int number)
 {
@@ -115,8 +115,7 @@ static void put_heaviest(const mo_description *d, mo_out *out)
         return;
     mo_out_printf(out, "\nheaviest ops by %s\n", h.by->title);
     for (int i = 0; i < h.n; i++)
-        put_heavy_op(d->graph, h.ops[i], h.by->show(h.weights[i], weight),
-                     out);
+        put_heavy_op(d->graph, h.ops[i], h.by->show(h.weights[i], weight), out);
 }
 
 static void put_operators(const mo_summary *s, mo_out *out)
@@ -129,9 +128,9 @@ static void put_operators(const mo_summary *s, mo_out *out)
     for (int i = 0; i < s->n_types; i++) {
         const mo_type_count *t = &s->types[i];
 
-        mo_out_printf(out, "%12d  %s\n", t->count,
-                      mo_utf8_visible(type, sizeof type,
-                                      *t->type ? t->type : "-"));
+        mo_out_printf(
+            out, "%12d  %s\n", t->count,
+            mo_utf8_visible(type, sizeof type, *t->type ? t->type : "-"));
     }
 }
 

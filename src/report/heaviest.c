@@ -15,7 +15,7 @@ static double time_of(const mo_graph *g, int op)
 
     for (int column = 0; column < g->n_time_columns; column++) {
         double us = mo_graph_time_us(g, op, column);
-        if (us > longest)   /* never true of NAN: not measured */
+        if (us > longest) /* never true of NAN: not measured */
             longest = us;
     }
     return longest;

@@ -13,15 +13,15 @@
 enum { MO_HEAVIEST_MAX = 10 };
 
 typedef struct mo_weighing {
-    const char *key;      /* "flops": as JSON calls it */
-    const char *title;    /* as a person calls it */
+    const char *key;   /* "flops": as JSON calls it */
+    const char *title; /* as a person calls it */
     /* What the op weighs; negative when that is not known. */
     double (*weigh)(const mo_graph *g, int op);
-    const char *(*show)(double weight, char *text);   /* report/unit.h */
+    const char *(*show)(double weight, char *text); /* report/unit.h */
 } mo_weighing;
 
 typedef struct mo_heaviest {
-    const mo_weighing *by;   /* NULL when nothing is known: then n is 0 */
+    const mo_weighing *by; /* NULL when nothing is known: then n is 0 */
     int ops[MO_HEAVIEST_MAX];
     double weights[MO_HEAVIEST_MAX];
     int n;

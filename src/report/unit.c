@@ -27,7 +27,7 @@ static const char *scale(double value, double step, const char *const *units,
         value /= step;
         unit++;
     }
-    if (value >= 1e6)   /* beyond the last unit */
+    if (value >= 1e6) /* beyond the last unit */
         snprintf(text, MO_UNIT_SIZE, "%.2e %s", value, *unit);
     else
         snprintf(text, MO_UNIT_SIZE, "%.*f %s", decimals(value), value, *unit);

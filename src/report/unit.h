@@ -6,7 +6,7 @@
 #ifndef MO_REPORT_UNIT_H
 #define MO_REPORT_UNIT_H
 
-enum { MO_UNIT_SIZE = 32 };   /* room for any text written here */
+enum { MO_UNIT_SIZE = 32 }; /* room for any text written here */
 
 /* Write "97.5 MiB", "8.18 GFLOP" or "1.52 ms" into text and return it.  What
  * is negative is MO_UNKNOWN: "unknown". */
