@@ -1,29 +1,25 @@
 #!/bin/sh
 # What Moirai does today, on the graphs beside this script and, where the
-# folder MOIRAI_DATA (or ../shared/data) is there, on real networks.
+# folder MOIRAI_DATA (or ../shared/data) is there, on published networks.
 set -eu
 
-top=$(cd "$(dirname "$0")/.." && pwd)
-data=${MOIRAI_DATA:-$top/../shared/data}
-work=$(mktemp -d "${TMPDIR:-/tmp}/moirai-demo.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-PATH=${top_builddir:-$top}:$PATH
+cd "$(dirname "$0")/.."
+PATH=${top_builddir:-$PWD}:$PATH
+data=${MOIRAI_DATA:-../shared/data}
 
 show()
 {
-    echo "\$ $*"
-    "$@"
+    echo "\$ $1"
+    eval "$1"
     echo
 }
 
-cd "$top"
-show moirai-info examples/inception.graphml
-show moirai-info examples/tiny_ir.xml
+show 'moirai-info examples/inception.graphml'
+show 'moirai-info examples/tiny_ir.xml'
 
-show moirai-zoo --list
-show moirai-zoo gpt3-330m -o "$work/gpt3-330m.graphml"
-show moirai-info "$work/gpt3-330m.graphml"
+show 'moirai-zoo --list'
+show 'moirai-zoo gpt3-330m | moirai-info -'
 
 for graph in authors/GoogLeNet.graphml openvino/resnet50.xml; do
-    [ ! -r "$data/$graph" ] || show moirai-info "$data/$graph"
+    [ ! -r "$data/$graph" ] || show "moirai-info '$data/$graph'"
 done
