@@ -1,0 +1,42 @@
+/*
+ * clean.h - takes out of a framework's export what is no work.
+ *
+ * Exports are full of shape arithmetic, constants, views and inputs that feed
+ * every layer.  None of it can be placed badly, all of it hides the structure
+ * (clean cuts) that makes placement provable.  Passes, in this order, each
+ * switchable and each reporting what it took out.  They judge by operators they
+ * know: an op of a type nobody told us about is left alone.
+ */
+#ifndef MO_COARSEN_CLEAN_H
+#define MO_COARSEN_CLEAN_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "coarsen/map.h"
+#include "graph/graph.h"
+
+typedef struct mo_clean_pass {
+    const char *name, *help;
+    bool merges_edges;    /* what it takes out are parallel edges, not ops */
+    /* Fills group and silent (mo_grouping) for every op of g; a group is called
+     * by the id of its first member. */
+    void (*mark)(const mo_graph *g, int *group, bool *silent);
+} mo_clean_pass;
+
+/* constants, sources, idle, parallel; ends with a NULL name. */
+extern const mo_clean_pass mo_clean_passes[];
+enum { MO_CLEAN_PASSES = 4, MO_CLEAN_ALL = (1 << MO_CLEAN_PASSES) - 1 };
+
+typedef struct mo_clean_report {
+    int removed[MO_CLEAN_PASSES];
+} mo_clean_report;
+
+/* Runs the passes whose bit is set in which (bit k: mo_clean_passes[k]). */
+mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
+                   mo_map **map, mo_clean_report *report, mo_error *err);
+
+/* "all", "none", "constants,idle", "all,-sources" -> bits. */
+mo_status mo_clean_parse(const char *text, unsigned *which, mo_error *err);
+
+#endif

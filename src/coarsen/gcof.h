@@ -1,0 +1,33 @@
+/*
+ * gcof.h - graph coarsening with operator fusion: Algorithm 1 of the paper.
+ *
+ * A backend fuses a chain of ops whose types spell a rule, so they belong on
+ * one device and are placed as one.  Each link of the chain must be the only
+ * way out of the op it leaves ("direct" or "multi-input" connections): an op
+ * whose output goes elsewhere too never swallows its consumer.
+ */
+#ifndef MO_COARSEN_GCOF_H
+#define MO_COARSEN_GCOF_H
+
+#include "base/error.h"
+#include "coarsen/contract.h"
+#include "coarsen/map.h"
+#include "coarsen/rules.h"
+#include "graph/graph.h"
+
+/*
+ * Groups the ops of g: group[i] is filled for each of them, *n_groups says how
+ * many groups there are, numbered by their first members.  O(rules * ops +
+ * edges).  Ops that are pinned or colocated differently are never together.
+ */
+mo_status mo_gcof_match(const mo_graph *g, const mo_rules *rules, int *group,
+                        int *n_groups, mo_error *err);
+
+/* Matches and contracts.  times: how measured times of members become one
+ * (mo_grouping.fused_us with its context), or NULL for their sum. */
+mo_status mo_gcof(const mo_graph *g, const mo_rules *rules,
+                  double (*fused_us)(const void *, const mo_fused *),
+                  const void *context, mo_graph **coarse, mo_map **map,
+                  mo_error *err);
+
+#endif
