@@ -70,6 +70,58 @@ START_TEST(texts_are_escaped_for_json)
 }
 END_TEST
 
+/* The fast way looks at eight bytes at once: each special byte is found at
+ * each place in texts of each length, and no other byte is taken for one. */
+START_TEST(every_byte_is_seen_wherever_it_stands)
+{
+    char byte = (char) (_i + 1), alone[2] = { byte, '\0' };
+    char *xml_alone = collected(mo_out_xml, alone);
+    char *json_alone = collected(mo_out_json, alone);
+
+    for (size_t n = 1; n <= 25; n++)
+        for (size_t at = 0; at < n; at++) {
+            char text[26] = "", xml[64], json[64], *got;
+
+            memset(text, 'x', n);
+            text[at] = byte;
+            snprintf(xml, sizeof xml, "%.*s%s%s", (int) at, text, xml_alone,
+                     text + at + 1);
+            snprintf(json, sizeof json, "\"%.*s%.*s%s\"", (int) at, text,
+                     (int) strlen(json_alone) - 2, json_alone + 1,
+                     text + at + 1);
+            got = collected(mo_out_xml, text);
+            ck_assert_str_eq(got, xml);
+            free(got);
+            got = collected(mo_out_json, text);
+            ck_assert_str_eq(got, json);
+            free(got);
+        }
+    free(xml_alone);
+    free(json_alone);
+}
+END_TEST
+
+/* Longer than the buffer, which has to grow in the middle of it. */
+START_TEST(long_texts_are_escaped_throughout)
+{
+    enum { SIZE = 9999 };
+    char *text = calloc(1, SIZE + 1), *got, *at;
+
+    for (int i = 0; i < SIZE; i++)
+        text[i] = i % 7 == 0 ? '&' : (char) ('a' + i % 26);
+    at = got = collected(mo_out_xml, text);
+    for (int i = 0; i < SIZE; i++) {
+        size_t n = text[i] == '&' ? 5 : 1;
+
+        ck_assert(memcmp(at, n == 5 ? "&amp;" : &text[i], n) == 0);
+        at += n;
+    }
+    ck_assert_int_eq(*at, '\0');
+    free(got);
+    free(text);
+}
+END_TEST
+
 static void write_pieces(mo_out *out, const char *text)
 {
     mo_out_text(out, text);
@@ -507,6 +559,8 @@ SUITE(out)
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     EACH(texts_are_escaped_for_xml, COUNT(escapes));
     EACH(texts_are_escaped_for_json, COUNT(escapes));
+    EACH(every_byte_is_seen_wherever_it_stands, 255);
+    TEST(long_texts_are_escaped_throughout);
     TEST(pieces_come_out_in_order);
     TEST(printf_may_be_long);
     TEST(what_was_taken_is_gone);
