@@ -8,7 +8,7 @@
 
 static const mo_graphml_attribute node_attributes[] = {
     { { "op", "op_type", "type", "operator" }, MO_GRAPHML_TEXT, OP(type) },
-    { { "name", "label" }, MO_GRAPHML_TEXT, OP(label) },
+    [MO_GRAPHML_LABEL] = { { "name", "label" }, MO_GRAPHML_TEXT, OP(label) },
     { { "shape" }, MO_GRAPHML_SHAPE, OP(shape) },
     { { "dtype" }, MO_GRAPHML_DTYPE, OP(dtype) },
     { { "attrs" }, MO_GRAPHML_JSON, OP(attrs) },
@@ -17,16 +17,22 @@ static const mo_graphml_attribute node_attributes[] = {
     { { "colocate" }, MO_GRAPHML_TEXT, OP(colocate) },
     { { "flops" }, MO_GRAPHML_AMOUNT, OP(flops) },
     { { "bytes" }, MO_GRAPHML_AMOUNT, OP(bytes) },
-    { { "memory", "mem", "memory_bytes" }, MO_GRAPHML_SIZE, OP(memory_bytes) },
+    [MO_GRAPHML_MEMORY] = { { "memory", "mem", "memory_bytes" },
+                            MO_GRAPHML_SIZE,
+                            OP(memory_bytes) },
     { { "weight_bytes" }, MO_GRAPHML_SIZE, OP(weight_bytes) },
     { { "workspace_bytes" }, MO_GRAPHML_SIZE, OP(workspace_bytes) },
     { { "output_bytes" }, MO_GRAPHML_SIZE, OP(output_bytes) },
-    { { "constant" }, MO_GRAPHML_FLAG, offsetof(mo_graphml_node, constant) },
+    [MO_GRAPHML_CONSTANT] = { { "constant" },
+                              MO_GRAPHML_FLAG,
+                              offsetof(mo_graphml_node, constant) },
     { { "time_us." }, MO_GRAPHML_MEASURE, 0 },
 };
 
 static const mo_graphml_attribute edge_attributes[] = {
-    { { "bytes", "tensor_bytes" }, MO_GRAPHML_SIZE, EDGE(bytes) },
+    [MO_GRAPHML_BYTES] = { { "bytes", "tensor_bytes" },
+                           MO_GRAPHML_SIZE,
+                           EDGE(bytes) },
     { { "src_port", "sourceport" }, MO_GRAPHML_PORT, EDGE(src_port) },
     { { "dst_port", "targetport" }, MO_GRAPHML_PORT, EDGE(dst_port) },
     { { "tensor" }, MO_GRAPHML_TEXT, EDGE(tensor) },

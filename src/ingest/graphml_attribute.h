@@ -21,8 +21,8 @@ typedef enum mo_graphml_kind {
     MO_GRAPHML_JSON,     /* const char *, an object              */
     MO_GRAPHML_SIZE,     /* int64_t, bytes                       */
     MO_GRAPHML_AMOUNT,   /* double, not negative                 */
-    MO_GRAPHML_FLAG,     /* bool                                 */
     MO_GRAPHML_PORT,     /* int, a number or mo_builder_port     */
+    MO_GRAPHML_FLAG,     /* bool                                 */
     MO_GRAPHML_MEASURE   /* double, in a column of its own       */
 } mo_graphml_kind;
 
@@ -51,9 +51,9 @@ typedef enum mo_graphml_role {
 /* Where code must know which attribute is which. */
 enum {
     MO_GRAPHML_LABEL = 1,      /* of nodes */
+    MO_GRAPHML_MEMORY = 10,
+    MO_GRAPHML_CONSTANT = 14,
     MO_GRAPHML_BYTES = 0,      /* of edges */
-    MO_GRAPHML_SRC_PORT = 1,
-    MO_GRAPHML_DST_PORT = 2,
     MO_GRAPHML_MAX_ATTRIBUTES = 16
 };
 
