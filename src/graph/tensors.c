@@ -189,7 +189,8 @@ mo_status mo_pack_tensors(mo_builder *builder, mo_graph *g, int *numbers,
     if (!g->tensor_start)
         return mo_fail_memory(err);
     for (int op = 0; op < g->n_ops && status == MO_OK; op++) {
-        status = pack_op(&p, op, err);
+        if (mo_graph_out_degree(g, op) > 0)
+            status = pack_op(&p, op, err);
         g->tensor_start[op + 1] = (int) builder->n_tensors;
     }
     free(p.uses);
