@@ -222,21 +222,24 @@ END_TEST
 
 START_TEST(an_abandoned_file_leaves_no_trace)
 {
+    static const int pieces[] = { 0, 1, 2000000 };
     mo_out *out = NULL;
 
     mkdir("abandoned", 0777);
     MUST(mo_out_open("abandoned/file", &out, &err));
-    mo_out_text(out, "new");
+    for (int i = 0; i < pieces[_i]; i++)
+        mo_out_text(out, "new ");
     mo_out_abandon(out);
     mo_out_abandon(NULL);
     ck_assert_uint_eq(scratch_count("abandoned"), 0);
 }
 END_TEST
 
-/* Pieces of all sizes around that of the buffer, against a plain copy. */
+/* Pieces of all sizes around that of the buffer, against a plain copy; enough
+ * of them that a second thread takes part. */
 START_TEST(large_files_are_written_as_given)
 {
-    enum { SIZE = 3 << 20 };
+    enum { SIZE = 24 << 20 };
     char *wanted = malloc(SIZE), *got = malloc(SIZE + 1);
     mo_out *out = NULL;
     FILE *file;
@@ -414,10 +417,12 @@ START_TEST(a_read_only_file_is_not_replaced)
 }
 END_TEST
 
+static rlim_t file_limit;
+
 /* A limit on the size of files stands for a disk that fills up. */
 static int write_beyond_the_limit(void)
 {
-    struct rlimit limit = { 100000, 100000 };
+    struct rlimit limit = { file_limit, file_limit };
     mo_error err = { 0 };
     mo_out *out = NULL;
 
@@ -425,13 +430,16 @@ static int write_beyond_the_limit(void)
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0 ||
         mo_out_open("failed/file", &out, &err) != MO_OK)
         return 1;
-    for (int i = 0; i < 100000; i++)
+    for (int i = 0; i < 2000000; i++)
         mo_out_text(out, "more ");
     return mo_out_commit(out, &err) == MO_E_IO ? 0 : 2;
 }
 
 START_TEST(a_failed_write_leaves_the_old_file)
 {
+    static const rlim_t limits[] = { 1000, 6 << 20, 9999999 };
+
+    file_limit = limits[_i];
     mkdir("failed", 0777);
     scratch_write("failed/file", "old");
     ck_assert_int_eq(status_of(write_beyond_the_limit), 0);
@@ -565,7 +573,7 @@ SUITE(out)
     TEST(printf_may_be_long);
     TEST(what_was_taken_is_gone);
     TEST(a_file_appears_only_when_committed);
-    TEST(an_abandoned_file_leaves_no_trace);
+    EACH(an_abandoned_file_leaves_no_trace, 3);
     TEST(large_files_are_written_as_given);
     TEST(a_new_file_obeys_the_umask);
     EACH(a_replaced_file_keeps_its_mode, 4);
@@ -576,7 +584,7 @@ SUITE(out)
     TEST(a_read_only_file_is_not_replaced);
     TEST(a_device_is_written_directly);
     TEST(a_full_disk_is_told_at_the_end);
-    TEST(a_failed_write_leaves_the_old_file);
+    EACH(a_failed_write_leaves_the_old_file, 3);
     EACH(a_dash_or_nothing_is_standard_output, 2);
     TEST(a_closed_standard_output_is_an_error);
     TEST(a_pipe_that_nobody_reads_is_an_error);

@@ -35,14 +35,14 @@ static const char replacement[] = "\xef\xbf\xbd";   /* U+FFFD */
 #define EIGHT(c) (UINT64_C(0x0101010101010101) * (c))
 
 /* Not 0 if and only if a byte of the word is. */
-static uint64_t has_zero(uint64_t word)
+static inline uint64_t has_zero(uint64_t word)
 {
     return (word - EIGHT(0x01)) & ~word & EIGHT(0x80);
 }
 
 /* Is there a byte in the word that either format has to look at?  '"' and '&'
  * differ in one bit, as do '<' and '>'. */
-static bool has_special(uint64_t word)
+static inline bool has_special(uint64_t word)
 {
     uint64_t control_or_wide = ((word - EIGHT(0x20)) | word) & EIGHT(0x80);
     uint64_t quote_or_ampersand = has_zero((word | EIGHT(0x04)) ^ EIGHT('&'));
@@ -52,7 +52,7 @@ static bool has_special(uint64_t word)
     return (control_or_wide | quote_or_ampersand | angle | backslash) != 0;
 }
 
-static uint64_t load(const char *text)
+static inline uint64_t load(const char *text)
 {
     uint64_t word;
 

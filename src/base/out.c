@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/pump.h"
 #include "base/target.h"
 
 /*
@@ -22,11 +22,19 @@ typedef struct output {
     char *buffer;
     mo_target *target;   /* NULL when only collecting */
     int failure;         /* the errno of the first failure, or 0 */
+
+    /* Large outputs have a pump and a second buffer for it. */
+    mo_pump *pump;
+    char *pumped;
+    int flushes;
 } output;
 
 /* Large enough that a system call costs nothing per byte, small enough to
  * stay in the second-level cache between filling and writing. */
 enum { FILE_ROOM = 256 * 1024, FIRST_ROOM = 1024 };
+
+/* So many buffers are written before it is worth a thread. */
+enum { SMALL = 16 };
 
 static output *of(mo_out *out)
 {
@@ -79,26 +87,43 @@ mo_status mo_out_memory(mo_out **out, mo_error *err)
     return new_out(NULL, FIRST_ROOM, out, err);
 }
 
-static void write_all(output *o, const char *data, size_t size)
+static void note(output *o, int failure)
 {
-    int fd = mo_target_fd(o->target);
+    if (!o->failure)
+        o->failure = failure;
+}
 
-    while (size > 0 && !o->failure) {
-        ssize_t n = write(fd, data, size);
+static void start_pump(output *o)
+{
+    o->pumped = malloc(FILE_ROOM);
+    if (o->pumped)
+        o->pump = mo_pump_new(mo_target_fd(o->target));
+}
 
-        if (n >= 0) {
-            data += n;
-            size -= (size_t) n;
-        } else if (errno != EINTR) {
-            o->failure = errno;
-        }
-    }
+/* Writes what does not pass through the buffer, behind all that did. */
+static void write_directly(output *o, const char *data, size_t size)
+{
+    if (o->pump)
+        note(o, mo_pump_give(o->pump, NULL, 0));
+    if (!o->failure)
+        note(o, mo_pump_write(mo_target_fd(o->target), data, size));
 }
 
 static void flush(output *o)
 {
-    write_all(o, o->buffer, used(o));
-    o->free.at = o->buffer;
+    if (++o->flushes == SMALL)
+        start_pump(o);
+    if (!o->pump) {
+        write_directly(o, o->buffer, used(o));
+        o->free.at = o->buffer;
+    } else {
+        char *written = o->pumped;
+
+        note(o, mo_pump_give(o->pump, o->buffer, used(o)));
+        o->pumped = o->buffer;
+        o->buffer = written;
+        o->free = (mo_out) { written, written + FILE_ROOM };
+    }
 }
 
 /* Makes room for size more bytes; false when that is not to be had. */
@@ -132,7 +157,7 @@ void mo_out_spill(mo_out *out, const char *data, size_t size)
     } else {
         flush(o);
         if (size >= room(o)) {
-            write_all(o, data, size);
+            write_directly(o, data, size);
             return;
         }
     }
@@ -207,6 +232,7 @@ char *mo_out_take(mo_out *out, size_t *size)
 
 static void free_output(output *o)
 {
+    free(o->pumped);
     free(o->buffer);
     free(o);
 }
@@ -217,7 +243,8 @@ mo_status mo_out_commit(mo_out *out, mo_error *err)
     mo_status status = MO_OK;
 
     if (o->target) {
-        flush(o);
+        write_directly(o, o->buffer, used(o));
+        mo_pump_free(o->pump);
         status = mo_target_commit(o->target, o->failure, err);
     } else if (o->failure) {
         status = mo_fail_memory(err);
@@ -230,6 +257,7 @@ void mo_out_abandon(mo_out *out)
 {
     if (!out)
         return;
+    mo_pump_free(of(out)->pump);
     mo_target_abandon(of(out)->target);
     free_output(of(out));
 }
