@@ -168,7 +168,8 @@ static const struct {
     { "g --tokens", "option '--tokens' needs a value, N" },
     { "g -n 0", "option '--tokens' takes an integer from 1 to 64, not '0'" },
     { "g -n 65", "option '--tokens' takes an integer from 1 to 64, not '65'" },
-    { "g -n 1.5", "option '--tokens' takes an integer from 1 to 64, not '1.5'" },
+    { "g -n 1.5",
+      "option '--tokens' takes an integer from 1 to 64, not '1.5'" },
     { "g -n ''", "option '--tokens' takes an integer from 1 to 64, not ''" },
     { "g --any 9223372036854775808",
       "option '--any' takes an integer, not '9223372036854775808'" },
@@ -205,7 +206,8 @@ START_TEST(failures_are_told_with_their_place)
     static const struct {
         mo_status status;
         int code;
-    } codes[] = { { MO_E_INPUT, MO_EXIT_FAILED }, { MO_E_USAGE, MO_EXIT_USAGE } };
+    } codes[] = { { MO_E_INPUT, MO_EXIT_FAILED },
+                  { MO_E_USAGE, MO_EXIT_USAGE } };
     mo_error err;
     int code;
 

@@ -25,7 +25,7 @@ typedef struct block {
 
 struct mo_arena {
     block *front;
-    size_t next_size;   /* of the next shared block */
+    size_t next_size; /* of the next shared block */
     size_t bytes;
 };
 

@@ -5,8 +5,8 @@
 
 enum { FIRST_ROOM = 16 };
 
-mo_status mo_array_reserve(void **items, size_t *room, size_t need,
-                           size_t size, mo_error *err)
+mo_status mo_array_reserve(void **items, size_t *room, size_t need, size_t size,
+                           mo_error *err)
 {
     size_t want = *room < FIRST_ROOM ? FIRST_ROOM : *room, bytes;
     void *old, *grown;

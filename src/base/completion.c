@@ -139,8 +139,7 @@ static void zsh_option(mo_out *out, const mo_option *option)
     mo_out_text(out, "    '");
     if (option->letter && !is_repeated(option))
         mo_out_printf(out, "(-%c)", option->letter);
-    mo_out_printf(out, "%s--%s%s", start, option->name,
-                  takes_value ? "=" : "");
+    mo_out_printf(out, "%s--%s%s", start, option->name, takes_value ? "=" : "");
     zsh_tail(out, option);
 }
 

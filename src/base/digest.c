@@ -7,7 +7,7 @@
 #include "third_party/xxhash.h"
 
 struct mo_digest {
-    XXH3_state_t state;   /* asks for 64-byte alignment */
+    XXH3_state_t state; /* asks for 64-byte alignment */
 };
 
 mo_digest *mo_digest_new(void)

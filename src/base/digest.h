@@ -22,7 +22,8 @@ void mo_digest_bytes(mo_digest *digest, const void *data, size_t size);
  * from "". */
 void mo_digest_text(mo_digest *digest, const char *text);
 
-/* Numbers in a byte order of their own, not the machine's.  -0.0 counts as 0.0. */
+/* Numbers in a byte order of their own, not the machine's.  -0.0 counts as
+ * 0.0. */
 void mo_digest_int(mo_digest *digest, int64_t value);
 void mo_digest_double(mo_digest *digest, double value);
 

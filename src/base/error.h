@@ -56,7 +56,8 @@ mo_status mo_fail_errno(mo_error *err, const char *file, const char *doing);
 mo_status mo_fail_memory(mo_error *err);
 
 /* Puts the place into an error that has none yet (a detector deep down may not
- * know which file it works on).  Returns err->status. */
+ * know which file it works on).  Returns err->status, or MO_E_INPUT when err is
+ * NULL and cannot say. */
 mo_status mo_error_place(mo_error *err, const char *file, int line);
 
 /* Writes "file:line: text", "file: text" or "text" into buffer; returns it. */

@@ -29,7 +29,7 @@ static const unsigned char special[256] = {
     [0x80] = BOTH_32, BOTH_32, BOTH_32, BOTH_32,
 };
 
-static const char replacement[] = "\xef\xbf\xbd";   /* U+FFFD */
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 /* The byte c in all eight places of a word. */
 #define EIGHT(c) (UINT64_C(0x0101010101010101) * (c))
@@ -91,7 +91,7 @@ static const char *put_plain(mo_out *out, const char *text, int format)
         out->at = at;
         if (is_special(*text, format))
             return text;
-        mo_out_char(out, *text++);   /* makes room for the next ones */
+        mo_out_char(out, *text++); /* makes room for the next ones */
     }
 }
 

@@ -22,7 +22,7 @@
  */
 typedef struct slot {
     uint32_t hash;
-    uint32_t number_plus_1;   /* 0: empty */
+    uint32_t number_plus_1; /* 0: empty */
 } slot;
 
 typedef struct entry {
@@ -35,7 +35,7 @@ enum { FIRST_SLOTS = 64 };
 struct mo_intern {
     mo_arena *arena;
     slot *slots;
-    size_t n_slots;   /* a power of two, at least a quarter of it empty */
+    size_t n_slots; /* a power of two, at least a quarter of it empty */
     entry *entries;
     size_t count, room;
 };
@@ -114,8 +114,8 @@ static mo_status grow(mo_intern *table, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add(mo_intern *table, slot *s, uint32_t hash,
-                     const char *text, size_t length, mo_error *err)
+static mo_status add(mo_intern *table, slot *s, uint32_t hash, const char *text,
+                     size_t length, mo_error *err)
 {
     const char *kept;
     mo_status status;
@@ -130,8 +130,8 @@ static mo_status add(mo_intern *table, slot *s, uint32_t hash,
     if (!kept)
         return mo_fail_memory(err);
 
-    table->entries[table->count++] = (entry) { kept, length };
-    *s = (slot) { hash, (uint32_t) table->count };
+    table->entries[table->count++] = (entry){ kept, length };
+    *s = (slot){ hash, (uint32_t) table->count };
     return MO_OK;
 }
 

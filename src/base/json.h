@@ -17,7 +17,8 @@
 bool mo_json_is_object(const char *text, size_t length);
 
 /* The raw value of key in the object at text (0-terminated, checked before):
- * "12", "\"same_upper\"", "[1,1]".  NULL when absent. */
+ * "12", "\"same_upper\"", "[1,1]".  Of several the last one, as most readers
+ * have it; NULL when absent. */
 const char *mo_json_find(const char *text, const char *key, size_t *length);
 
 /* The value of key as integers, whether written 3, [1,1], "1,1" or "3".

@@ -308,14 +308,14 @@ mo_number_fault mo_number_read_int(const char *text, size_t length,
 /* A decimal while it is scanned: 0.d1d2... * 10^scale, where head is the number
  * made of the first n_head of these digits. */
 typedef struct scan {
-    const char *digits, *digits_end;   /* with the point among them */
+    const char *digits, *digits_end; /* with the point among them */
     uint64_t head;
     int n_head;
-    bool whole;                        /* no digit but 0 is beyond head */
+    bool whole; /* no digit but 0 is beyond head */
     int64_t scale;
 } scan;
 
-enum { MAX_HEAD = 19 };   /* so many digits fit into 64 bits */
+enum { MAX_HEAD = 19 }; /* so many digits fit into 64 bits */
 
 static void scan_digit(scan *s, char c, bool behind_point)
 {
@@ -336,7 +336,7 @@ static bool scan_mantissa(scan *s, cursor *c)
 {
     bool behind_point = false, any = false;
 
-    *s = (scan) { .digits = c->at, .whole = true };
+    *s = (scan){ .digits = c->at, .whole = true };
     for (; c->at < c->end; c->at++) {
         if (is_digit(*c->at)) {
             scan_digit(s, *c->at, behind_point);
@@ -396,8 +396,8 @@ static double value_of(const scan *s)
 
     if (s->n_head == 0)
         return 0;
-    if (EXACT && s->whole && s->head <= max_exact &&
-        exponent >= -MAX_POWER && exponent <= MAX_POWER)
+    if (EXACT && s->whole && s->head <= max_exact && exponent >= -MAX_POWER &&
+        exponent <= MAX_POWER)
         return exponent < 0 ? (double) s->head / powers[-exponent]
                             : (double) s->head * powers[exponent];
     return slow_value(s);

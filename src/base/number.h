@@ -2,9 +2,10 @@
  * number.h - numbers as text, both ways, without locale and without loss.
  *
  * Files are the same on every machine only if numbers are: a double is written
- * with the fewest digits that read back to the same bits, an integral one
- * without a point, and reading rounds correctly.  Both have a fast way for the
- * short decimals that files are full of.
+ * with the fewest digits that read back to the same bits, in the form that
+ * ECMAScript and RFC 8785 give it (0.1, 42, 1e+21, 5e-7; -0 is 0), and reading
+ * rounds correctly.  Both have a fast way for the short decimals that files are
+ * full of.
  */
 #ifndef MO_BASE_NUMBER_H
 #define MO_BASE_NUMBER_H

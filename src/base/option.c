@@ -29,8 +29,8 @@ typedef struct parser {
     const mo_command *command;
     int argc, next;
     char **argv;
-    size_t n_operands;       /* they stand from argv[1] on */
-    const mo_option *asked;  /* the standard option to answer, if any */
+    size_t n_operands;      /* they stand from argv[1] on */
+    const mo_option *asked; /* the standard option to answer, if any */
     const char *asked_value;
 } parser;
 
@@ -59,8 +59,8 @@ bool mo_option_takes_file(const mo_option *option)
 static const char *describe_range(const mo_option *option, char *text,
                                   size_t size)
 {
-    const char *noun = option->kind == MO_OPTION_INT ? "an integer"
-                                                     : "a number";
+    const char *noun =
+        option->kind == MO_OPTION_INT ? "an integer" : "a number";
     char min[MO_NUMBER_SIZE] = "", max[MO_NUMBER_SIZE] = "";
 
     if (isfinite(option->min))
@@ -174,8 +174,8 @@ static mo_status take_option(parser *p, const mo_option *option,
 {
     if (option->choices && !is_choice(option->choices, value))
         return mo_fail(err, MO_E_USAGE,
-                       "option '--%s' takes one of %s, not '%s'",
-                       option->name, option->choices, value);
+                       "option '--%s' takes one of %s, not '%s'", option->name,
+                       option->choices, value);
     if (!option->to) {
         p->asked = option;
         p->asked_value = value;
@@ -409,5 +409,5 @@ int mo_command_fail(const mo_command *command, const mo_error *err)
 void mo_option_list_free(mo_option_list *list)
 {
     free(list->items);
-    *list = (mo_option_list) { 0 };
+    *list = (mo_option_list){ 0 };
 }

@@ -18,10 +18,10 @@
  * are dropped, so writers need not look.
  */
 typedef struct output {
-    mo_out free;         /* first, so that a mo_out is an output */
+    mo_out free; /* first, so that a mo_out is an output */
     char *buffer;
-    mo_target *target;   /* NULL when only collecting */
-    int failure;         /* the errno of the first failure, or 0 */
+    mo_target *target; /* NULL when only collecting */
+    int failure;       /* the errno of the first failure, or 0 */
 
     /* Large outputs have a pump and a second buffer for it. */
     mo_pump *pump;
@@ -63,7 +63,7 @@ static mo_status new_out(mo_target *target, size_t size, mo_out **out,
         free(o);
         return mo_fail_memory(err);
     }
-    o->free = (mo_out) { o->buffer, o->buffer + size };
+    o->free = (mo_out){ o->buffer, o->buffer + size };
     o->target = target;
     *out = &o->free;
     return MO_OK;
@@ -111,7 +111,7 @@ static void write_directly(output *o, const char *data, size_t size)
 
 static void flush(output *o)
 {
-    if (++o->flushes == SMALL)
+    if (o->flushes < SMALL && ++o->flushes == SMALL)
         start_pump(o);
     if (!o->pump) {
         write_directly(o, o->buffer, used(o));
@@ -122,7 +122,7 @@ static void flush(output *o)
         note(o, mo_pump_give(o->pump, o->buffer, used(o)));
         o->pumped = o->buffer;
         o->buffer = written;
-        o->free = (mo_out) { written, written + FILE_ROOM };
+        o->free = (mo_out){ written, written + FILE_ROOM };
     }
 }
 
@@ -226,7 +226,7 @@ char *mo_out_take(mo_out *out, size_t *size)
     bytes = o->buffer;
     *size = used(o) - 1;
     o->buffer = NULL;
-    o->free = (mo_out) { NULL, NULL };
+    o->free = (mo_out){ NULL, NULL };
     return bytes;
 }
 

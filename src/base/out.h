@@ -23,7 +23,8 @@ typedef struct mo_out {
 } mo_out;
 
 /* Opens path for writing; "-" or NULL is standard output.  The target must be
- * a file that may be replaced, or a device or pipe, which is written directly. */
+ * a file that may be replaced, or a device or pipe, which is written
+ * directly. */
 mo_status mo_out_open(const char *path, mo_out **out, mo_error *err);
 
 /* An output that only collects; mo_out_take hands the bytes over. */

@@ -22,7 +22,7 @@ static int64_t now_ns(void)
 void mo_progress_begin(mo_progress *progress, const char *what, int64_t total,
                        bool quiet)
 {
-    *progress = (mo_progress) { .what = what, .total = total };
+    *progress = (mo_progress){ .what = what, .total = total };
     progress->enabled = !quiet && isatty(STDERR_FILENO);
     /* What is over within a moment never shows. */
     if (progress->enabled)

@@ -16,7 +16,7 @@ struct mo_pump {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     const char *data;
-    size_t size;      /* 0: nothing to write */
+    size_t size; /* 0: nothing to write */
     bool ending;
     int fd, failure;
 };
@@ -61,14 +61,17 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are for the threads that the program knows of. */
+/* Signals are for the threads that the program knows of, but for those that
+ * writing raises. */
 static bool start(mo_pump *pump)
 {
-    sigset_t all, before;
+    sigset_t blocked, before;
     bool started;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGPIPE);
+    sigdelset(&blocked, SIGXFSZ);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     started = pthread_create(&pump->thread, NULL, run, pump) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;

@@ -18,9 +18,9 @@
 
 struct mo_target {
     int fd;
-    char *name;        /* what messages call it */
-    char *path;        /* what is replaced in the end, links resolved */
-    char *temporary;   /* NULL when written directly */
+    char *name;      /* what messages call it */
+    char *path;      /* what is replaced in the end, links resolved */
+    char *temporary; /* NULL when written directly */
 };
 
 enum { MAX_LINKS = 40, MAX_TRIES = 100, LETTERS = 6 };
@@ -227,8 +227,8 @@ static mo_status open_stdout(mo_target *target, mo_error *err)
 mo_status mo_target_open(const char *path, mo_target **target, mo_error *err)
 {
     bool is_stdout = !path || strcmp(path, "-") == 0;
-    mo_target *made = new_target(is_stdout ? "standard output" : path,
-                                 is_stdout ? "" : path);
+    mo_target *made =
+        new_target(is_stdout ? "standard output" : path, is_stdout ? "" : path);
     mo_status status;
 
     if (!made)
