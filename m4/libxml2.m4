@@ -25,5 +25,6 @@ AC_DEFUN([MO_LIBXML2], [
      AC_MSG_ERROR([libxml2 does not link with $LIBXML2_CFLAGS $LIBXML2_LIBS])])
   CPPFLAGS=$mo_saved_CPPFLAGS
   LIBS=$mo_saved_LIBS
+  MO_LINKED([libxml2], [$mo_libxml2])
   MO_PART([libxml2], ["${mo_libxml2:-yes}"], [reading graphs])
 ])

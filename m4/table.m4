@@ -10,6 +10,15 @@ AC_DEFUN([MO_PART], [
   m4_format([%-10s], [$1])  $mo_row"
 ])
 
+# MO_LINKED(NAME, VERSION)
+# Adds a library to those that --version lists: what is linked, not what is
+# found and loaded at run time.
+AC_DEFUN([MO_LINKED], [mo_linked="${mo_linked:+$mo_linked, }$1 $2"])
+
+# MO_LINKED_END
+AC_DEFUN([MO_LINKED_END],
+  [AC_DEFINE_UNQUOTED([MO_BUILT_IN], ["$mo_linked"], [What --version lists])])
+
 # MO_CLOSING_TABLE
 AC_DEFUN([MO_CLOSING_TABLE], [
   cat <<_MO_EOF

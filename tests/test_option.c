@@ -254,7 +254,7 @@ START_TEST(help_is_the_table)
 }
 END_TEST
 
-START_TEST(version_names_command_and_licence)
+START_TEST(version_names_what_was_built_in_and_the_licence)
 {
     const char *text;
     int code;
@@ -264,6 +264,7 @@ START_TEST(version_names_command_and_licence)
     text = capture_end();
     ck_assert(strncmp(text, "moirai-try (Moirai) ", 20) == 0);
     ck_assert(text[20] >= '0' && text[20] <= '9');
+    ck_assert_ptr_nonnull(strstr(text, "\nBuilt in: libxml2 "));
     ck_assert_ptr_nonnull(strstr(text, "\nLicensed under the Apache License"));
     ck_assert_int_eq(code, MO_EXIT_DONE);
 }
@@ -376,7 +377,7 @@ SUITE(option)
     EACH(mistakes_are_told_in_one_line, COUNT(mistakes));
     EACH(failures_are_told_with_their_place, 2);
     TEST(help_is_the_table);
-    TEST(version_names_command_and_licence);
+    TEST(version_names_what_was_built_in_and_the_licence);
     EACH(help_that_cannot_be_written_fails, 3);
     EACH(bash_completes_what_the_table_says, COUNT(typed));
     EACH(zsh_and_fish_are_told_in_their_words, COUNT(scripts));

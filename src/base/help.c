@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "unknown"
-#endif
-
 /* The left column is as wide as its longest entry, up to MAX_LEFT; an entry
  * beyond that has its help on the next line. */
 enum { COLUMNS = 80, MAX_LEFT = 30, LEFT_SIZE = 128 };
@@ -108,9 +104,7 @@ void mo_help_write(const mo_command *command, mo_out *out)
 void mo_help_version(const mo_command *command, mo_out *out)
 {
     mo_out_printf(out, "%s (Moirai) %s\n", command->name, PACKAGE_VERSION);
-#ifdef MO_BUILT_IN
     mo_out_text(out, "Built in: " MO_BUILT_IN "\n");
-#endif
     mo_out_text(out, "Licensed under the Apache License, Version 2.0; "
                      "there is no warranty.\n");
 }
