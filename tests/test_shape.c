@@ -1,9 +1,10 @@
-/* Claims of ingest/shape.h and ingest/dtype.h. */
+/* Claims of ingest/shape.h, ingest/dtype.h and ingest/part.h. */
 #include "ingest/shape.h"
 
 #include <string.h>
 
 #include "ingest/dtype.h"
+#include "ingest/part.h"
 #include "tests/suite.h"
 
 static const struct {
@@ -96,9 +97,6 @@ START_TEST(a_text_may_hold_several_shapes)
 {
     mo_shape shape;
 
-    ck_assert_int_eq(mo_shape_count(NULL), 0);
-    ck_assert_int_eq(mo_shape_count(""), 1);
-    ck_assert_int_eq(mo_shape_count("1,2;;3"), 3);
     ck_assert(mo_shape_at("1,2;;3", 0, &shape));
     ck_assert_int_eq(shape.rank, 2);
     ck_assert(mo_shape_at("1,2;;3", 1, &shape));
@@ -109,6 +107,47 @@ START_TEST(a_text_may_hold_several_shapes)
     ck_assert(!mo_shape_at("1,2;;3", -1, &shape));
     ck_assert(!mo_shape_at(NULL, 0, &shape));
     ck_assert(!mo_shape_at("?,2", 0, &shape));
+}
+END_TEST
+
+START_TEST(parts_are_counted_found_and_walked)
+{
+    static const char text[] = "a;;bcd";
+    size_t length;
+    const char *part = mo_part_at(text, 0, &length);
+
+    ck_assert_int_eq(mo_part_count(NULL), 0);
+    ck_assert_int_eq(mo_part_count(""), 1);
+    ck_assert_int_eq(mo_part_count(text), 3);
+    ck_assert_ptr_null(mo_part_at(NULL, 0, &length));
+    ck_assert_ptr_null(mo_part_at(text, 3, &length));
+    for (int i = 0; i < 3; i++) {
+        size_t found;
+
+        ck_assert_ptr_eq(mo_part_at(text, i, &found), part);
+        ck_assert_uint_eq(found, length);
+        part = mo_part_next(part, &length);
+    }
+    ck_assert_ptr_null(part);
+}
+END_TEST
+
+START_TEST(only_so_much_of_a_text_is_looked_at)
+{
+    static char many[2 * MO_MAX_PARTS + 1], long_text[MO_MAX_PARTS_TEXT + 9];
+    mo_shape shape;
+    size_t length;
+
+    memset(many, ';', sizeof many - 1);
+    ck_assert_int_eq(mo_part_count(many), MO_MAX_PARTS);
+    ck_assert_ptr_nonnull(mo_part_at(many, MO_MAX_PARTS - 1, &length));
+    ck_assert_ptr_null(mo_part_at(many, MO_MAX_PARTS, &length));
+
+    memset(long_text, ' ', sizeof long_text - 1);
+    long_text[0] = ';';
+    ck_assert_ptr_nonnull(mo_part_at(long_text, 0, &length));
+    ck_assert_ptr_null(mo_part_at(long_text, 1, &length));
+    ck_assert_int_eq(mo_shape_read(long_text + 1, 5000, &shape), MO_SHAPE_NOT);
 }
 END_TEST
 
@@ -209,6 +248,8 @@ SUITE(shape)
     EACH(shapes_are_read_as_people_write_them, COUNT(texts));
     TEST(even_the_rank_may_be_dynamic);
     TEST(a_text_may_hold_several_shapes);
+    TEST(parts_are_counted_found_and_walked);
+    TEST(only_so_much_of_a_text_is_looked_at);
     TEST(equal_shapes_have_equal_dims);
     EACH(bytes_are_bits_rounded_up, COUNT(sizes));
     EACH(types_have_one_name, COUNT(dtypes));

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ingest/part.h"
+
 /* The common ones first: the search is linear. */
 static const struct {
     const char *name;      /* as OpenVINO's element_type has it */
@@ -106,14 +108,10 @@ int mo_dtype_bits(const char *dtype)
 
 const char *mo_dtype_at(const char *text, int port)
 {
-    if (!text || port < 0)
-        return NULL;
-    if (!strchr(text, ';'))
-        return mo_dtype_find(text, strlen(text));
-    while (port-- > 0) {
-        text = strchr(text, ';');
-        if (!text++)
-            return NULL;
-    }
-    return mo_dtype_find(text, strcspn(text, ";"));
+    size_t length;
+
+    if (port > 0 && mo_part_count(text) == 1)
+        port = 0;
+    text = mo_part_at(text, port, &length);
+    return text ? mo_dtype_find(text, length) : NULL;
 }

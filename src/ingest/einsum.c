@@ -133,8 +133,8 @@ double mo_flops_einsum(const mo_work_input *in)
     int operands;
 
     memset(seen.letter, -1, sizeof seen.letter);
-    if (in->op->attrs)
-        at = mo_json_find(in->op->attrs, "equation", &length);
+    if (in->attrs)
+        at = mo_json_find(in->attrs, "equation", &length);
     if (!at || length < 2 || at[0] != '"')
         return -1;
     end = at + length - 1;

@@ -78,7 +78,7 @@ static double products(const mo_work_input *in, double inner, bool bias)
 
 double mo_flops_matmul(const mo_work_input *in)
 {
-    const char *attrs = in->op->attrs;
+    const char *attrs = in->attrs;
     bool across;
 
     if (has_input(in, 0)) {
@@ -105,7 +105,7 @@ double mo_flops_linear(const mo_work_input *in)
 
 double mo_flops_gemm(const mo_work_input *in)
 {
-    bool across = in->op->attrs && mo_json_bool(in->op->attrs, "transA", false);
+    bool across = in->attrs && mo_json_bool(in->attrs, "transA", false);
 
     if (!has_input(in, 0))
         return UNKNOWN;
@@ -148,8 +148,8 @@ static double kernel_elements(const mo_work_input *in)
     double size = 1;
     int n = -1, spatial;
 
-    for (int i = 0; i < 3 && n < 0 && in->op->attrs; i++)
-        n = mo_json_ints(in->op->attrs, keys[i], dims, MO_MAX_RANK);
+    for (int i = 0; i < 3 && n < 0 && in->attrs; i++)
+        n = mo_json_ints(in->attrs, keys[i], dims, MO_MAX_RANK);
     if (n <= 0 || n > MO_MAX_RANK || !has_output(in))
         return UNKNOWN;
     /* One number stands for all the spatial dimensions. */
@@ -173,8 +173,8 @@ static double convolution_by_kernel(const mo_work_input *in)
 
     if (kernel < 0 || !has_input(in, 0) || in->inputs[0].rank < 2)
         return UNKNOWN;
-    if (mo_json_ints(in->op->attrs, "groups", &groups, 1) != 1
-        && mo_json_ints(in->op->attrs, "group", &groups, 1) != 1)
+    if (mo_json_ints(in->attrs, "groups", &groups, 1) != 1
+        && mo_json_ints(in->attrs, "group", &groups, 1) != 1)
         groups = 1;
     if (groups <= 0)
         return UNKNOWN;
@@ -220,8 +220,8 @@ double mo_flops_lrn(const mo_work_input *in)
 {
     int64_t size;
 
-    if (!has_output(in) || !in->op->attrs
-        || mo_json_ints(in->op->attrs, "size", &size, 1) != 1 || size <= 0)
+    if (!has_output(in) || !in->attrs
+        || mo_json_ints(in->attrs, "size", &size, 1) != 1 || size <= 0)
         return UNKNOWN;
     return output_elements(in)
            * (2 * (double) size + in->operator->per_element);
@@ -229,7 +229,7 @@ double mo_flops_lrn(const mo_work_input *in)
 
 double mo_flops_interpolate(const mo_work_input *in)
 {
-    const char *attrs = in->op->attrs;
+    const char *attrs = in->attrs;
     double taps = 4;
 
     if (attrs && mo_json_is(attrs, "mode", "nearest"))

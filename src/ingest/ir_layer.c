@@ -66,20 +66,35 @@ static mo_status check_ports(const mo_ir *ir, const mo_ir_layer *layer,
     return MO_OK;
 }
 
-/* An output without a precision has that of the <data>. */
-static mo_status complete_dtypes(const mo_ir *ir, mo_ir_layer *layer,
-                                 mo_error *err)
+/* What <data> says about the type, for an output without a precision. */
+static mo_status read_data_dtype(const mo_ir *ir, const mo_ir_layer *layer,
+                                 const char **dtype, mo_error *err)
 {
     size_t length;
     const char *type = mo_ir_attribute(layer, "element_type", &length);
-    mo_status status = MO_OK;
 
     if (!type)
         type = mo_ir_attribute(layer, "destination_type", &length);
-    for (int i = 0; i < layer->n_outputs && type && status == MO_OK; i++)
-        if (!layer->outputs[i].dtype)
-            status = mo_ir_read_dtype(ir, type, length, layer->line,
-                                      &layer->outputs[i].dtype, err);
+    if (!type)
+        return MO_OK;
+    return mo_ir_read_dtype(ir, type, length, layer->line, dtype, err);
+}
+
+static mo_status complete_dtypes(const mo_ir *ir, mo_ir_layer *layer,
+                                 mo_error *err)
+{
+    const char *dtype = NULL;
+    bool asked = false;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < layer->n_outputs && status == MO_OK; i++) {
+        if (layer->outputs[i].dtype)
+            continue;
+        if (!asked)
+            status = read_data_dtype(ir, layer, &dtype, err);
+        asked = true;
+        layer->outputs[i].dtype = dtype;
+    }
     return status;
 }
 

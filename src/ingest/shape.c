@@ -6,6 +6,10 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "ingest/dtype.h"
+#include "ingest/part.h"
+
+/* Many times the longest shape; beyond it somebody is wasting our time. */
+enum { MAX_LENGTH = 4096 };
 
 typedef struct span {
     const char *text;
@@ -133,10 +137,13 @@ static mo_shape_fault read_dims(span s, mo_shape *shape)
 
 mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape)
 {
-    span s = trim((span) { text, length });
+    span s = { text, length };
     mo_shape read = { 0 };
     mo_shape_fault fault = MO_SHAPE_OK;
 
+    if (length > MAX_LENGTH)
+        return MO_SHAPE_NOT;
+    s = trim(s);
     if (is_text(s, "...")) {
         shape->rank = MO_DYNAMIC;
         return MO_SHAPE_DYNAMIC;
@@ -188,27 +195,10 @@ bool mo_shape_equal(const mo_shape *a, const mo_shape *b)
 
 bool mo_shape_at(const char *text, int port, mo_shape *shape)
 {
-    if (!text || port < 0)
-        return false;
-    while (port-- > 0) {
-        text = strchr(text, ';');
-        if (!text++)
-            return false;
-    }
-    return mo_shape_read(text, strcspn(text, ";"), shape) == MO_SHAPE_OK;
-}
+    size_t length;
 
-int mo_shape_count(const char *text)
-{
-    int count = 1;
-
-    if (!text)
-        return 0;
-    while ((text = strchr(text, ';'))) {
-        text++;
-        count++;
-    }
-    return count;
+    text = mo_part_at(text, port, &length);
+    return text && mo_shape_read(text, length, shape) == MO_SHAPE_OK;
 }
 
 size_t mo_shape_write(const mo_shape *shape, char *text)

@@ -48,12 +48,9 @@ bool mo_shape_is_static(const mo_shape *shape);
 
 bool mo_shape_equal(const mo_shape *a, const mo_shape *b);
 
-/* The port-th of the shapes in text ("a;b;c"); false when there are fewer or
- * it is not a static shape. */
+/* The port-th of the shapes in text ("a;b;c", see ingest/part.h); false when
+ * there are fewer or it is not a static shape. */
 bool mo_shape_at(const char *text, int port, mo_shape *shape);
-
-/* How many shapes text holds. */
-int mo_shape_count(const char *text);
 
 /* Writes "1,64" without a terminating 0; returns its length. */
 enum { MO_SHAPE_TEXT_SIZE = MO_MAX_RANK * 21 };

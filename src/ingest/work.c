@@ -1,18 +1,34 @@
+#include <config.h>
+
 #include "ingest/work.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "ingest/part.h"
 
-/* A graph has few operator types, each text kept once: remembering the last
- * answer per pointer saves nearly all searches. */
+/*
+ * A graph keeps each text once, and its layers repeat: the few pairs of a shape
+ * and a dtype, and the fewer types, come again and again as the same pointers.
+ * Remembering the last answer for a pointer saves nearly all the reading.
+ */
 enum { CACHE_SIZE = 256 };
+
+typedef struct known_size {
+    const char *shape, *dtype;
+    int64_t bytes;
+} known_size;
+
+/* Parameters longer than this are none that a formula asks for. */
+enum { MAX_ATTRS = 4096 };
 
 typedef struct filler {
     mo_graph *g;
     const char *types[CACHE_SIZE];
     const mo_operator *operators[CACHE_SIZE];
+    known_size sizes[CACHE_SIZE];
 
     /* The op at hand. */
     mo_shape inputs[MO_WORK_MAX_PORTS], outputs[MO_WORK_MAX_PORTS];
@@ -31,9 +47,14 @@ typedef struct arrival {
     int64_t bytes;
 } arrival;
 
+static size_t cache_slot(const char *text)
+{
+    return ((uintptr_t) text >> 3) % CACHE_SIZE;
+}
+
 static const mo_operator *find_operator(filler *f, const char *type)
 {
-    size_t slot = ((uintptr_t) type >> 3) % CACHE_SIZE;
+    size_t slot = cache_slot(type);
 
     if (!type)
         return NULL;
@@ -49,7 +70,7 @@ static int shape_index(const mo_op *op, int port)
 {
     if (port >= 0)
         return port;
-    return mo_shape_count(op->shape) == 1 ? 0 : -1;
+    return mo_part_count(op->shape) == 1 ? 0 : -1;
 }
 
 static int64_t port_bytes(const mo_op *op, int port)
@@ -62,20 +83,49 @@ static int64_t port_bytes(const mo_op *op, int port)
     return mo_shape_bytes(&shape, mo_dtype_at(op->dtype, index));
 }
 
-static void fill_output_bytes(mo_op *op)
+static int64_t part_bytes(const char *shape, size_t shape_length,
+                          const char *dtype, size_t dtype_length)
 {
-    int n = mo_shape_count(op->shape);
+    mo_shape read;
+
+    if (mo_shape_read(shape, shape_length, &read) != MO_SHAPE_OK)
+        return MO_UNKNOWN;
+    return mo_shape_bytes(&read, mo_dtype_find(dtype, dtype_length));
+}
+
+/* The bytes of all outputs; a single dtype stands for each of them. */
+static int64_t sum_bytes(const char *shape, const char *dtype)
+{
+    bool one_dtype = mo_part_count(dtype) == 1;
+    size_t shape_length, dtype_length;
     int64_t sum = 0;
 
-    if (op->output_bytes != MO_UNKNOWN || n == 0 || n > MO_WORK_MAX_PORTS)
-        return;
-    for (int i = 0; i < n; i++) {
-        int64_t bytes = port_bytes(op, i);
+    shape = mo_part_at(shape, 0, &shape_length);
+    dtype = mo_part_at(dtype, 0, &dtype_length);
+    while (shape) {
+        int64_t bytes = dtype ? part_bytes(shape, shape_length, dtype,
+                                           dtype_length)
+                              : MO_UNKNOWN;
 
         if (bytes < 0 || !mo_int64_add(sum, bytes, &sum))
-            return;
+            return MO_UNKNOWN;
+        shape = mo_part_next(shape, &shape_length);
+        if (!one_dtype)
+            dtype = mo_part_next(dtype, &dtype_length);
     }
-    op->output_bytes = sum;
+    return sum;
+}
+
+static void fill_output_bytes(filler *f, mo_op *op)
+{
+    known_size *known = &f->sizes[cache_slot(op->shape)];
+
+    if (op->output_bytes != MO_UNKNOWN || !op->shape || !op->dtype)
+        return;
+    if (known->shape != op->shape || known->dtype != op->dtype)
+        *known = (known_size) { op->shape, op->dtype,
+                                sum_bytes(op->shape, op->dtype) };
+    op->output_bytes = known->bytes;
 }
 
 static void fill_tensor(mo_graph *g, mo_tensor *tensor)
@@ -97,10 +147,12 @@ static void fill_tensor(mo_graph *g, mo_tensor *tensor)
     }
 }
 
-static void fill_sizes(mo_graph *g)
+static void fill_sizes(filler *f)
 {
+    mo_graph *g = f->g;
+
     for (int i = 0; i < g->n_ops + g->n_constants; i++)
-        fill_output_bytes(&g->ops[i]);
+        fill_output_bytes(f, &g->ops[i]);
     for (int t = 0; t < g->n_tensors; t++)
         fill_tensor(g, &g->tensors[t]);
     for (int i = 0; i < g->n_feeds; i++)
@@ -200,20 +252,29 @@ static void gather_inputs(filler *f, int op)
 
 static int gather_outputs(filler *f, const mo_op *op)
 {
-    int n = mo_shape_count(op->shape);
+    size_t length;
+    const char *part = mo_part_at(op->shape, 0, &length);
+    int n = 0;
 
-    if (n > MO_WORK_MAX_PORTS)
-        n = MO_WORK_MAX_PORTS;
-    for (int i = 0; i < n; i++)
-        if (!mo_shape_at(op->shape, i, &f->outputs[i]))
-            f->outputs[i].rank = -1;
+    for (; part && n < MO_WORK_MAX_PORTS; part = mo_part_next(part, &length)) {
+        if (mo_shape_read(part, length, &f->outputs[n]) != MO_SHAPE_OK)
+            f->outputs[n].rank = -1;
+        n++;
+    }
     return n;
+}
+
+static const char *attrs_of(const mo_op *op)
+{
+    if (!op->attrs || strnlen(op->attrs, MAX_ATTRS) == MAX_ATTRS)
+        return NULL;
+    return op->attrs;
 }
 
 static double flops_of(filler *f, const mo_op *op, const mo_operator *operator)
 {
     mo_work_input input = {
-        .op = op,
+        .attrs = attrs_of(op),
         .operator = operator,
         .inputs = f->inputs,
         .dtypes = f->dtypes,
@@ -276,7 +337,7 @@ mo_status mo_work_fill(mo_graph *g, mo_error *err)
     filler f = { .g = g };
 
     (void) err;
-    fill_sizes(g);
+    fill_sizes(&f);
     for (int i = 0; i < g->n_ops; i++)
         fill_op(&f, i);
     return MO_OK;
