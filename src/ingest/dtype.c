@@ -9,9 +9,9 @@
 
 /* The common ones first: the search is linear. */
 static const struct {
-    const char *name;      /* as OpenVINO's element_type has it */
-    int bits;              /* -1: no fixed size */
-    const char *aliases;   /* separated by blanks */
+    const char *name;    /* as OpenVINO's element_type has it */
+    int bits;            /* -1: no fixed size */
+    const char *aliases; /* separated by blanks */
 } dtypes[] = {
     { "f32", 32, "fp32 float32 float single" },
     { "i64", 64, "int64 long" },
@@ -62,8 +62,8 @@ static bool among(const char *words, const char *name, size_t length)
 /* Drops white space around the name and the framework in front of it. */
 static void strip(const char **name, size_t *length)
 {
-    static const char *const frameworks[] = { "torch.", "np.", "numpy.",
-                                              "tf.", "jnp." };
+    static const char *const frameworks[] = { "torch.", "np.", "numpy.", "tf.",
+                                              "jnp." };
 
     while (*length > 0 && isspace((unsigned char) **name)) {
         (*name)++;
@@ -74,8 +74,8 @@ static void strip(const char **name, size_t *length)
     for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
         size_t prefix = strlen(frameworks[i]);
 
-        if (*length > prefix
-            && strncasecmp(*name, frameworks[i], prefix) == 0) {
+        if (*length > prefix &&
+            strncasecmp(*name, frameworks[i], prefix) == 0) {
             *name += prefix;
             *length -= prefix;
             return;

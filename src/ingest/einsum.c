@@ -10,8 +10,8 @@
  * letter names; they broadcast.
  */
 typedef struct labels {
-    int64_t letter[128];              /* -1: not seen */
-    int64_t broadcast[MO_MAX_RANK];   /* of "...", from its end */
+    int64_t letter[128];            /* -1: not seen */
+    int64_t broadcast[MO_MAX_RANK]; /* of "...", from its end */
     int n_broadcast;
 } labels;
 
@@ -107,9 +107,8 @@ static int read_operands(labels *seen, const char *at, const char *end,
         const char *stop = memchr(at, ',', (size_t) (end - at));
 
         stop = stop ? stop : end;
-        if (operands == in->n_inputs || in->inputs[operands].rank < 0
-            || !read_term(seen, at, (size_t) (stop - at),
-                          &in->inputs[operands]))
+        if (operands == in->n_inputs || in->inputs[operands].rank < 0 ||
+            !read_term(seen, at, (size_t) (stop - at), &in->inputs[operands]))
             return -1;
         operands++;
         at = stop + 1;
@@ -142,7 +141,7 @@ double mo_flops_einsum(const mo_work_input *in)
     operands = arrow ? read_operands(&seen, at, arrow, in) : -1;
     if (operands < 0)
         return -1;
-    return combinations(&seen)
-           * (operands - 1
-              + sums_a_label(&seen, arrow + 2, (size_t) (end - arrow - 2)));
+    return combinations(&seen) *
+           (operands - 1 +
+            sums_a_label(&seen, arrow + 2, (size_t) (end - arrow - 2)));
 }

@@ -135,9 +135,8 @@ static double filter_products(const mo_work_input *in, double positions,
     shape = &in->inputs[filter];
     if (shape->rank < first)
         return UNKNOWN;
-    return positions
-           * (2 * product(shape, first, shape->rank)
-              + (bias > 0 && has_input(in, bias)));
+    return positions * (2 * product(shape, first, shape->rank) +
+                        (bias > 0 && has_input(in, bias)));
 }
 
 static double kernel_elements(const mo_work_input *in)
@@ -173,20 +172,19 @@ static double convolution_by_kernel(const mo_work_input *in)
 
     if (kernel < 0 || !has_input(in, 0) || in->inputs[0].rank < 2)
         return UNKNOWN;
-    if (mo_json_ints(in->attrs, "groups", &groups, 1) != 1
-        && mo_json_ints(in->attrs, "group", &groups, 1) != 1)
+    if (mo_json_ints(in->attrs, "groups", &groups, 1) != 1 &&
+        mo_json_ints(in->attrs, "group", &groups, 1) != 1)
         groups = 1;
     if (groups <= 0)
         return UNKNOWN;
-    return 2 * output_elements(in) * kernel * (double) in->inputs[0].dims[1]
-           / (double) groups;
+    return 2 * output_elements(in) * kernel * (double) in->inputs[0].dims[1] /
+           (double) groups;
 }
 
 double mo_flops_convolution(const mo_work_input *in)
 {
-    return has_input(in, 1)
-               ? filter_products(in, output_elements(in), 1, 1, 2)
-               : convolution_by_kernel(in);
+    return has_input(in, 1) ? filter_products(in, output_elements(in), 1, 1, 2)
+                            : convolution_by_kernel(in);
 }
 
 double mo_flops_group_convolution(const mo_work_input *in)
@@ -220,11 +218,11 @@ double mo_flops_lrn(const mo_work_input *in)
 {
     int64_t size;
 
-    if (!has_output(in) || !in->attrs
-        || mo_json_ints(in->attrs, "size", &size, 1) != 1 || size <= 0)
+    if (!has_output(in) || !in->attrs ||
+        mo_json_ints(in->attrs, "size", &size, 1) != 1 || size <= 0)
         return UNKNOWN;
-    return output_elements(in)
-           * (2 * (double) size + in->operator->per_element);
+    return output_elements(in) *
+           (2 * (double) size + in->operator->per_element);
 }
 
 double mo_flops_interpolate(const mo_work_input *in)
@@ -234,8 +232,8 @@ double mo_flops_interpolate(const mo_work_input *in)
 
     if (attrs && mo_json_is(attrs, "mode", "nearest"))
         return 0;
-    if (attrs && (mo_json_is(attrs, "mode", "cubic")
-                  || mo_json_is(attrs, "mode", "bicubic")))
+    if (attrs && (mo_json_is(attrs, "mode", "cubic") ||
+                  mo_json_is(attrs, "mode", "bicubic")))
         taps = 16;
     return has_output(in) ? output_elements(in) * (2 * taps - 1) : UNKNOWN;
 }
@@ -255,9 +253,9 @@ double mo_flops_attention(const mo_work_input *in)
     /* All queries of all heads and batches; each meets every key. */
     queries = product(q, 0, q->rank - 1);
     keys = dim_from_end(k, 2);
-    return queries * keys
-           * (2 * dim_from_end(q, 1) + 2 * dim_from_end(v, 1)
-              + in->operator->per_element);
+    return queries * keys *
+           (2 * dim_from_end(q, 1) + 2 * dim_from_end(v, 1) +
+            in->operator->per_element);
 }
 
 /* W [directions?, gates * hidden, features] at weights, R behind it. */
@@ -266,8 +264,8 @@ static double recurrent(const mo_work_input *in, int weights)
     const mo_shape *w, *r;
     double rows, features, hidden, directions;
 
-    if (!has_input(in, 0) || !has_input(in, weights)
-        || !has_input(in, weights + 1))
+    if (!has_input(in, 0) || !has_input(in, weights) ||
+        !has_input(in, weights + 1))
         return UNKNOWN;
     w = &in->inputs[weights];
     r = &in->inputs[weights + 1];
@@ -279,9 +277,9 @@ static double recurrent(const mo_work_input *in, int weights)
     directions = dim_from_end(w, 3);
     if (features <= 0)
         return UNKNOWN;
-    return input_elements(in) / features * directions
-           * (2 * rows * (features + hidden)
-              + in->operator->per_element * hidden);
+    return input_elements(in) / features * directions *
+           (2 * rows * (features + hidden) +
+            in->operator->per_element * hidden);
 }
 
 double mo_flops_onnx_rnn(const mo_work_input *in)

@@ -6,8 +6,8 @@
 static bool is_always_live(const char *type)
 {
     static const char *const types[] = {
-        "Parameter", "Result", "Assign", "ReadValue", "Loop",
-        "TensorIterator", "If", "Multinomial",
+        "Parameter", "Result",         "Assign", "ReadValue",
+        "Loop",      "TensorIterator", "If",     "Multinomial",
     };
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -52,8 +52,8 @@ mo_status mo_fold_layers(const mo_ir *ir, mo_fold **folds, mo_error *err)
     mo_fold *made = calloc(n + 1, sizeof *made);
     bool *is_read = calloc(n + 1, sizeof *is_read);
     int *order = NULL;
-    mo_status status = made && is_read ? mo_ir_order(ir, &order, err)
-                                       : mo_fail_memory(err);
+    mo_status status =
+        made && is_read ? mo_ir_order(ir, &order, err) : mo_fail_memory(err);
 
     if (status == MO_OK) {
         for (size_t i = 0; i < n; i++)

@@ -21,7 +21,14 @@
  *          └─ edges ── edge
  */
 typedef enum place {
-    AT_TOP, IN_NET, IN_LAYERS, IN_LAYER, IN_PORTS, IN_PORT, IN_EDGES, IN_LEAF
+    AT_TOP,
+    IN_NET,
+    IN_LAYERS,
+    IN_LAYER,
+    IN_PORTS,
+    IN_PORT,
+    IN_EDGES,
+    IN_LEAF
 } place;
 
 typedef struct port_list {
@@ -31,18 +38,18 @@ typedef struct port_list {
 
 typedef struct parser {
     mo_xml *xml;
-    mo_ir *ir;          /* its layers come in when all are read */
-    place open[8];      /* the places we are in, the innermost last */
+    mo_ir *ir;     /* its layers come in when all are read */
+    place open[8]; /* the places we are in, the innermost last */
     int depth;
-    int skipped;        /* how deep we are in something nobody looks at */
+    int skipped; /* how deep we are in something nobody looks at */
 
     mo_ir_layer *layers;
     size_t n_layers, layer_room;
     mo_ir_edge *edges;
     size_t n_edges, edge_room;
 
-    port_list inputs, outputs;   /* of the layer being read */
-    port_list *ports;            /* the one of them being read */
+    port_list inputs, outputs; /* of the layer being read */
+    port_list *ports;          /* the one of them being read */
     bool has_data;
     mo_out *attrs;
     char *scratch;
@@ -78,8 +85,8 @@ static mo_status read_number(parser *p, const mo_xml_element *element,
 
     if (status != MO_OK)
         return status;
-    if (mo_number_read_int(a->value, a->length, &number) != MO_NUMBER_OK
-        || number < 0 || number > max)
+    if (mo_number_read_int(a->value, a->length, &number) != MO_NUMBER_OK ||
+        number < 0 || number > max)
         return mo_fail_at(err, MO_E_INPUT, p->ir->file, element->line,
                           "%s '%.*s' of <%s> is not a whole number from 0 to "
                           "%lld",
@@ -111,8 +118,8 @@ static mo_status start_net(parser *p, const mo_xml_element *element,
 {
     const mo_xml_attribute *a;
     int64_t version;
-    mo_status status = read_number(p, element, "version", INT_MAX, &version,
-                                   err);
+    mo_status status =
+        read_number(p, element, "version", INT_MAX, &version, err);
 
     if (status != MO_OK)
         return status;
@@ -139,9 +146,9 @@ static mo_status start_layer(parser *p, const mo_xml_element *element,
     if (status == MO_OK)
         status = require(p, element, "type", &type, err);
     if (status == MO_OK && type->length == 0)
-        status = mo_fail_at(err, MO_E_INPUT, p->ir->file, element->line,
-                            "layer %lld has an empty type",
-                            (long long) layer.id);
+        status =
+            mo_fail_at(err, MO_E_INPUT, p->ir->file, element->line,
+                       "layer %lld has an empty type", (long long) layer.id);
     if (status == MO_OK)
         status = keep(p, name, &layer.name, err);
     if (status == MO_OK)
@@ -166,8 +173,8 @@ static mo_status write_value(parser *p, const mo_xml_attribute *a,
                              mo_error *err)
 {
     void *scratch = p->scratch;
-    mo_status status = mo_array_reserve(&scratch, &p->scratch_room,
-                                        a->length + 1, 1, err);
+    mo_status status =
+        mo_array_reserve(&scratch, &p->scratch_room, a->length + 1, 1, err);
 
     if (status != MO_OK)
         return status;
@@ -298,15 +305,15 @@ static mo_status start_edge(parser *p, const mo_xml_element *element,
                             mo_error *err)
 {
     mo_ir_edge edge = { .line = element->line };
-    mo_status status = read_number(p, element, "from-layer", INT64_MAX,
-                                   &edge.from_layer, err);
+    mo_status status =
+        read_number(p, element, "from-layer", INT64_MAX, &edge.from_layer, err);
 
     if (status == MO_OK)
-        status = read_port_number(p, element, "from-port", &edge.from_port,
-                                  err);
+        status =
+            read_port_number(p, element, "from-port", &edge.from_port, err);
     if (status == MO_OK)
-        status = read_number(p, element, "to-layer", INT64_MAX, &edge.to_layer,
-                             err);
+        status =
+            read_number(p, element, "to-layer", INT64_MAX, &edge.to_layer, err);
     if (status == MO_OK)
         status = read_port_number(p, element, "to-port", &edge.to_port, err);
     if (status == MO_OK)
@@ -340,8 +347,8 @@ static mo_status end_layer(parser *p, const char *text, size_t length, int line,
     (void) line;
     status = keep_ports(p, &p->inputs, &layer->inputs, &layer->n_inputs, err);
     if (status == MO_OK)
-        status = keep_ports(p, &p->outputs, &layer->outputs, &layer->n_outputs,
-                            err);
+        status =
+            keep_ports(p, &p->outputs, &layer->outputs, &layer->n_outputs, err);
     return status == MO_OK ? mo_ir_complete_layer(p->ir, layer, err) : status;
 }
 

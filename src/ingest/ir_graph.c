@@ -14,13 +14,13 @@
 typedef struct conversion {
     const mo_ir *ir;
     const mo_fold *folds;
-    const char *bin;        /* what the file of the constants is called */
+    const char *bin; /* what the file of the constants is called */
     mo_builder *builder;
-    mo_out *out;            /* where texts are put together */
-    int *slots;             /* of the layers, in the builder */
-    int *first_output;      /* outputs of all layers are numbered through */
-    int *last_reader;       /* of each output: who counted its bytes last */
-    int n_parameters, n_results;   /* so far */
+    mo_out *out;       /* where texts are put together */
+    int *slots;        /* of the layers, in the builder */
+    int *first_output; /* outputs of all layers are numbered through */
+    int *last_reader;  /* of each output: who counted its bytes last */
+    int n_parameters, n_results; /* so far */
 } conversion;
 
 /* Hands over what has been written to c->out as a text of the graph's. */
@@ -96,8 +96,7 @@ static mo_status keep_attrs(conversion *c, const mo_ir_layer *layer, int index,
         mo_out_bytes(c->out, attrs + 1, strlen(attrs) - 2);
         between = ",";
     }
-    if (layer->version
-        && !(attrs && mo_json_find(attrs, "opset", &length))) {
+    if (layer->version && !(attrs && mo_json_find(attrs, "opset", &length))) {
         mo_out_text(c->out, between);
         mo_out_text(c->out, "\"opset\":");
         mo_out_json(c->out, layer->version);
@@ -192,8 +191,8 @@ static int64_t weight_bytes(conversion *c, int i)
     for (int k = 0; k < layer->n_inputs; k++) {
         const mo_ir_port *input = &layer->inputs[k];
         int from = input->source_layer;
-        int *reader = &c->last_reader[c->first_output[from]
-                                      + input->source_port];
+        int *reader =
+            &c->last_reader[c->first_output[from] + input->source_port];
         const mo_ir_port *output;
         int64_t bytes;
 
@@ -219,8 +218,8 @@ static mo_status keep_texts(conversion *c, int i, mo_op *op, mo_error *err)
     if (status == MO_OK)
         status = keep_dtypes(c, layer, op, err);
     if (status == MO_OK)
-        status = keep_string(c, is_shape ? "Const" : layer->type, &op->type,
-                             err);
+        status =
+            keep_string(c, is_shape ? "Const" : layer->type, &op->type, err);
     if (status == MO_OK)
         status = is_shape ? keep_shape_value(c, layer, op, err)
                           : keep_attrs(c, layer, index, op, err);
@@ -239,8 +238,8 @@ static mo_status add_op(conversion *c, int i, mo_error *err)
         status = mo_builder_slot(c->builder, layer->name, strlen(layer->name),
                                  layer->line, &c->slots[i], err);
     if (status == MO_OK)
-        status = mo_builder_define(c->builder, c->slots[i], layer->line, &op,
-                                   err);
+        status =
+            mo_builder_define(c->builder, c->slots[i], layer->line, &op, err);
     if (status != MO_OK)
         return status;
     op->type = texts.type;
@@ -331,8 +330,7 @@ mo_status mo_ir_graph(const mo_ir *ir, const mo_fold *folds, const char *bin,
                       mo_graph **graph, mo_error *err)
 {
     const char *slash = strrchr(bin, '/');
-    conversion c = { .ir = ir, .folds = folds,
-                     .bin = slash ? slash + 1 : bin };
+    conversion c = { .ir = ir, .folds = folds, .bin = slash ? slash + 1 : bin };
     mo_status status = number_outputs(&c, err);
 
     if (status == MO_OK)

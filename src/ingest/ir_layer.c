@@ -18,9 +18,9 @@ mo_status mo_ir_read_dtype(const mo_ir *ir, const char *name, size_t length,
                            int line, const char **dtype, mo_error *err)
 {
     *dtype = mo_dtype_find(name, length);
-    if (*dtype || is_word("dynamic", name, length)
-        || is_word("undefined", name, length)
-        || is_word("unspecified", name, length))
+    if (*dtype || is_word("dynamic", name, length) ||
+        is_word("undefined", name, length) ||
+        is_word("unspecified", name, length))
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, ir->file, line,
                       "'%.*s' is not an element type (f32, FP16, i64, ...)",
@@ -30,8 +30,8 @@ mo_status mo_ir_read_dtype(const mo_ir *ir, const char *name, size_t length,
 const char *mo_ir_attribute(const mo_ir_layer *layer, const char *name,
                             size_t *length)
 {
-    const char *value
-        = layer->attrs ? mo_json_find(layer->attrs, name, length) : NULL;
+    const char *value =
+        layer->attrs ? mo_json_find(layer->attrs, name, length) : NULL;
 
     if (!value || *length < 2 || value[0] != '"')
         return NULL;
@@ -138,8 +138,8 @@ static mo_status check_const_data(const mo_ir *ir, const mo_ir_layer *layer,
     const char *text = mo_ir_attribute(layer, "shape", &length);
     mo_shape shape;
 
-    if (text && (mo_shape_read(text, length, &shape) != MO_SHAPE_OK
-                 || !mo_shape_equal(&shape, &port->shape)))
+    if (text && (mo_shape_read(text, length, &shape) != MO_SHAPE_OK ||
+                 !mo_shape_equal(&shape, &port->shape)))
         return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
                           "the shape of Const '%.80s' is another in its <data> "
                           "than in its port",
@@ -174,7 +174,7 @@ static const struct arity {
 } arities[] = {
     { "Const", 0, 1 },
     { "Parameter", 0, 1 },
-    { "Result", 1, -1 },   /* some writers give it an output */
+    { "Result", 1, -1 }, /* some writers give it an output */
     { "ShapeOf", 1, 1 },
 };
 
@@ -186,9 +186,8 @@ static mo_status check_arity(const mo_ir *ir, const mo_ir_layer *layer,
     for (size_t i = 0; i < sizeof arities / sizeof *arities; i++)
         if (strcmp(layer->type, arities[i].type) == 0)
             need = &arities[i];
-    if (!need
-        || (layer->n_inputs == need->inputs
-            && (need->outputs < 0 || layer->n_outputs == need->outputs)))
+    if (!need || (layer->n_inputs == need->inputs &&
+                  (need->outputs < 0 || layer->n_outputs == need->outputs)))
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
                       "%s '%.80s' has %d inputs and %d outputs, which no %s "
@@ -210,8 +209,8 @@ static void complete_parameter(mo_ir_layer *layer)
 mo_status mo_ir_complete_layer(const mo_ir *ir, mo_ir_layer *layer,
                                mo_error *err)
 {
-    mo_status status = check_ports(ir, layer, layer->inputs, layer->n_inputs,
-                                   "input", err);
+    mo_status status =
+        check_ports(ir, layer, layer->inputs, layer->n_inputs, "input", err);
 
     if (status == MO_OK)
         status = check_ports(ir, layer, layer->outputs, layer->n_outputs,

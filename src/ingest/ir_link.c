@@ -21,16 +21,15 @@ static int compare_places(const void *a, const void *b)
 static mo_status sort_layers(const mo_ir *ir, place *places, mo_error *err)
 {
     for (int i = 0; i < ir->n_layers; i++)
-        places[i] = (place) { ir->layers[i].id, i };
+        places[i] = (place){ ir->layers[i].id, i };
     qsort(places, (size_t) ir->n_layers, sizeof *places, compare_places);
     for (int i = 1; i < ir->n_layers; i++)
         if (places[i].id == places[i - 1].id)
-            return mo_fail_at(err, MO_E_INPUT, ir->file,
-                              ir->layers[places[i].layer].line,
-                              "layer id %" PRId64 " is taken by the layer of "
-                              "line %d: every layer needs an id of its own",
-                              places[i].id,
-                              ir->layers[places[i - 1].layer].line);
+            return mo_fail_at(
+                err, MO_E_INPUT, ir->file, ir->layers[places[i].layer].line,
+                "layer id %" PRId64 " is taken by the layer of "
+                "line %d: every layer needs an id of its own",
+                places[i].id, ir->layers[places[i - 1].layer].line);
     return MO_OK;
 }
 

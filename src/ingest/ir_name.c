@@ -22,8 +22,8 @@ static mo_status count_names(const mo_ir *ir, census *c, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < ir->n_layers; i++) {
         const char *name = ir->layers[i].name;
-        mo_status status = mo_intern_put(c->names, name, strlen(name), &number,
-                                         err);
+        mo_status status =
+            mo_intern_put(c->names, name, strlen(name), &number, err);
 
         if (status != MO_OK)
             return status;

@@ -6,9 +6,9 @@
 
 /* The layers that read a layer's outputs, in compressed rows. */
 typedef struct readers {
-    int *start;     /* of layer i: [start[i], start[i + 1]) */
+    int *start; /* of layer i: [start[i], start[i + 1]) */
     int *reader;
-    int *waiting;   /* inputs whose source has not been placed yet */
+    int *waiting; /* inputs whose source has not been placed yet */
 } readers;
 
 static void free_readers(readers *r)
@@ -74,8 +74,8 @@ static mo_status tell_cycle(const mo_ir *ir, int *waiting, mo_error *err)
     do {
         const mo_ir_layer *layer = &ir->layers[at];
 
-        snprintf(step, sizeof step, "%s'%.80s' (line %d)",
-                 shown ? " <- " : "", layer->name, layer->line);
+        snprintf(step, sizeof step, "%s'%.80s' (line %d)", shown ? " <- " : "",
+                 layer->name, layer->line);
         strcat(text, step);
         at = waiting_source(ir, waiting, at);
     } while (at != first && ++shown < 5);

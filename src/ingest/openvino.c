@@ -73,8 +73,8 @@ static mo_status convert(mo_ir *ir, const mo_read_options *options,
 
     options = options ? options : &none;
     if (status == MO_OK)
-        status = mo_infer_shapes(ir, bin, options->shapes, options->n_shapes,
-                                 err);
+        status =
+            mo_infer_shapes(ir, bin, options->shapes, options->n_shapes, err);
     if (status == MO_OK)
         status = check_shapes(ir, err);
     if (status == MO_OK)

@@ -333,5 +333,5 @@ const mo_operator_alias mo_operator_aliases[] = {
     { "zeros_like", "Broadcast" },
 };
 
-const size_t mo_n_operator_aliases
-    = sizeof mo_operator_aliases / sizeof *mo_operator_aliases;
+const size_t mo_n_operator_aliases =
+    sizeof mo_operator_aliases / sizeof *mo_operator_aliases;

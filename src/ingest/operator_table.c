@@ -12,10 +12,18 @@
  * Sorted without regard to case; a test holds it to that.
  */
 
-#define COUNTED(name, class, formula, per_element)                            \
-    { name, MO_CLASS_##class, mo_flops_##formula, per_element, false }
-#define PLAIN(name, class) { name, MO_CLASS_##class, NULL, 0, false }
-#define PICKS(name, class) { name, MO_CLASS_##class, NULL, 0, true }
+#define COUNTED(name, class, formula, per_element)                             \
+    {                                                                          \
+        name, MO_CLASS_##class, mo_flops_##formula, per_element, false         \
+    }
+#define PLAIN(name, class)                                                     \
+    {                                                                          \
+        name, MO_CLASS_##class, NULL, 0, false                                 \
+    }
+#define PICKS(name, class)                                                     \
+    {                                                                          \
+        name, MO_CLASS_##class, NULL, 0, true                                  \
+    }
 
 const mo_operator mo_operators[] = {
     COUNTED("Abs", ACTIVATION, output, 1),

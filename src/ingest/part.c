@@ -41,8 +41,8 @@ int mo_part_count(const char *text)
     if (!text)
         return 0;
     end = text + strnlen(text, MO_MAX_PARTS_TEXT);
-    while (count < MO_MAX_PARTS
-           && (text = memchr(text, ';', (size_t) (end - text)))) {
+    while (count < MO_MAX_PARTS &&
+           (text = memchr(text, ';', (size_t) (end - text)))) {
         text++;
         count++;
     }

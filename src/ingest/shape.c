@@ -41,7 +41,7 @@ static bool strip_pair(span *s, char open, char close)
     if (opens != closes || (opens && s->length < 2))
         return false;
     if (opens)
-        *s = trim((span) { s->text + 1, s->length - 2 });
+        *s = trim((span){ s->text + 1, s->length - 2 });
     return true;
 }
 
@@ -52,7 +52,7 @@ static bool strip_brackets(span *s)
     size_t prefix = sizeof torch - 1;
 
     if (s->length > prefix && memcmp(s->text, torch, prefix) == 0) {
-        *s = trim((span) { s->text + prefix, s->length - prefix });
+        *s = trim((span){ s->text + prefix, s->length - prefix });
         if (s->length == 0 || s->text[0] != '(')
             return false;
     }
@@ -63,8 +63,8 @@ static bool is_count(span s)
 {
     int64_t value;
 
-    return mo_number_read_int(s.text, s.length, &value) == MO_NUMBER_OK
-           && value >= 0;
+    return mo_number_read_int(s.text, s.length, &value) == MO_NUMBER_OK &&
+           value >= 0;
 }
 
 /* "1..8", "..8", "1..", ".." */
@@ -77,15 +77,15 @@ static bool is_range(span s)
         at++;
     if (at + 1 >= s.length)
         return false;
-    low = (span) { s.text, at };
-    high = (span) { s.text + at + 2, s.length - at - 2 };
-    return (low.length == 0 || is_count(low))
-           && (high.length == 0 || is_count(high));
+    low = (span){ s.text, at };
+    high = (span){ s.text + at + 2, s.length - at - 2 };
+    return (low.length == 0 || is_count(low)) &&
+           (high.length == 0 || is_count(high));
 }
 
 mo_shape_fault mo_dim_read(const char *text, size_t length, int64_t *dim)
 {
-    span s = trim((span) { text, length });
+    span s = trim((span){ text, length });
     int64_t value = 0;
 
     switch (mo_number_read_int(s.text, s.length, &value)) {
@@ -124,8 +124,8 @@ static mo_shape_fault read_dims(span s, mo_shape *shape)
         stop = stop ? stop : end;
         if (shape->rank == MO_MAX_RANK)
             return MO_SHAPE_RANGE;
-        fault = mo_dim_read(at, (size_t) (stop - at),
-                            &shape->dims[shape->rank++]);
+        fault =
+            mo_dim_read(at, (size_t) (stop - at), &shape->dims[shape->rank++]);
         if (fault == MO_SHAPE_NOT || fault == MO_SHAPE_RANGE)
             return fault;
         if (fault == MO_SHAPE_DYNAMIC)
@@ -152,7 +152,7 @@ mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape)
         return MO_SHAPE_NOT;
     /* Python writes a tuple of one as "(3,)". */
     if (s.length > 1 && s.text[s.length - 1] == ',')
-        s = trim((span) { s.text, s.length - 1 });
+        s = trim((span){ s.text, s.length - 1 });
     if (s.length > 0)
         fault = read_dims(s, &read);
     if (fault == MO_SHAPE_NOT || fault == MO_SHAPE_RANGE)
@@ -168,9 +168,9 @@ bool mo_shape_fits(const mo_shape *shape)
     int64_t elements = 1;
 
     for (int i = 0; i < shape->rank; i++)
-        if (shape->dims[i] > 1
-            && (!mo_int64_mul(elements, shape->dims[i], &elements)
-                || elements > MO_MAX_ELEMENTS))
+        if (shape->dims[i] > 1 &&
+            (!mo_int64_mul(elements, shape->dims[i], &elements) ||
+             elements > MO_MAX_ELEMENTS))
             return false;
     return true;
 }
@@ -227,8 +227,8 @@ int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype)
     int bits = mo_dtype_bits(dtype);
     int64_t total;
 
-    if (bits < 0 || !mo_int64_mul(mo_shape_elements(shape), bits, &total)
-        || !mo_int64_add(total, 7, &total))
+    if (bits < 0 || !mo_int64_mul(mo_shape_elements(shape), bits, &total) ||
+        !mo_int64_add(total, 7, &total))
         return -1;
     return total / 8;
 }

@@ -35,15 +35,15 @@ typedef struct filler {
     const char *dtypes[MO_WORK_MAX_PORTS];
     bool taken[MO_WORK_MAX_PORTS];
     int n_inputs;
-    double read;          /* bytes of its inputs, or MO_UNKNOWN */
-    double read_first;    /* of the first of them alone */
+    double read;       /* bytes of its inputs, or MO_UNKNOWN */
+    double read_first; /* of the first of them alone */
 } filler;
 
 /* What comes into an op, over an edge or a feed. */
 typedef struct arrival {
     const mo_op *source;
-    int port;             /* of the source */
-    int slot;             /* which input it is, or MO_PORT_NONE */
+    int port; /* of the source */
+    int slot; /* which input it is, or MO_PORT_NONE */
     int64_t bytes;
 } arrival;
 
@@ -103,9 +103,9 @@ static int64_t sum_bytes(const char *shape, const char *dtype)
     shape = mo_part_at(shape, 0, &shape_length);
     dtype = mo_part_at(dtype, 0, &dtype_length);
     while (shape) {
-        int64_t bytes = dtype ? part_bytes(shape, shape_length, dtype,
-                                           dtype_length)
-                              : MO_UNKNOWN;
+        int64_t bytes =
+            dtype ? part_bytes(shape, shape_length, dtype, dtype_length)
+                  : MO_UNKNOWN;
 
         if (bytes < 0 || !mo_int64_add(sum, bytes, &sum))
             return MO_UNKNOWN;
@@ -123,8 +123,8 @@ static void fill_output_bytes(filler *f, mo_op *op)
     if (op->output_bytes != MO_UNKNOWN || !op->shape || !op->dtype)
         return;
     if (known->shape != op->shape || known->dtype != op->dtype)
-        *known = (known_size) { op->shape, op->dtype,
-                                sum_bytes(op->shape, op->dtype) };
+        *known = (known_size){ op->shape, op->dtype,
+                               sum_bytes(op->shape, op->dtype) };
     op->output_bytes = known->bytes;
 }
 
@@ -157,14 +157,14 @@ static void fill_sizes(filler *f)
         fill_tensor(g, &g->tensors[t]);
     for (int i = 0; i < g->n_feeds; i++)
         if (g->feeds[i].bytes == MO_UNKNOWN)
-            g->feeds[i].bytes = port_bytes(&g->ops[g->feeds[i].from],
-                                           g->feed_port[i]);
+            g->feeds[i].bytes =
+                port_bytes(&g->ops[g->feeds[i].from], g->feed_port[i]);
 }
 
 static int n_arrivals(const mo_graph *g, int op)
 {
-    return mo_graph_in_degree(g, op) + g->feed_start[op + 1]
-           - g->feed_start[op];
+    return mo_graph_in_degree(g, op) + g->feed_start[op + 1] -
+           g->feed_start[op];
 }
 
 /* The i-th of what comes into op: its edges, then its feeds. */
@@ -183,9 +183,9 @@ static arrival arrival_at(const mo_graph *g, int op, int i)
         edge = &g->feeds[feed];
         port = g->feed_port[feed];
     }
-    return (arrival) { &g->ops[edge->from], port,
-                       edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
-                       edge->bytes };
+    return (arrival){ &g->ops[edge->from], port,
+                      edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
+                      edge->bytes };
 }
 
 /* Opens the slots up to n, as inputs nobody knows yet. */
@@ -275,7 +275,7 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *operator)
 {
     mo_work_input input = {
         .attrs = attrs_of(op),
-        .operator = operator,
+        .operator= operator,
         .inputs = f->inputs,
         .dtypes = f->dtypes,
         .n_inputs = f->n_inputs,
@@ -292,8 +292,8 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *operator)
 
 static bool touches_memory(mo_class class)
 {
-    return class != MO_CLASS_NONE && class != MO_CLASS_FREE
-           && class != MO_CLASS_SHAPE;
+    return class != MO_CLASS_NONE && class != MO_CLASS_FREE &&
+           class != MO_CLASS_SHAPE;
 }
 
 static double bytes_of(const filler *f, int id, const mo_operator *operator)
@@ -301,8 +301,8 @@ static double bytes_of(const filler *f, int id, const mo_operator *operator)
     const mo_op *op = &f->g->ops[id];
     double written = (double) op->output_bytes, read = f->read;
     /* A graph may tell the weights' size without having them as constants. */
-    bool weights_apart = op->weight_bytes > 0
-                         && f->g->feed_start[id] == f->g->feed_start[id + 1];
+    bool weights_apart = op->weight_bytes > 0 &&
+                         f->g->feed_start[id] == f->g->feed_start[id + 1];
 
     if (!touches_memory(operator->class))
         return 0;
@@ -322,7 +322,7 @@ static void fill_op(filler *f, int id)
 
     if (op->flops >= 0 && op->bytes >= 0)
         return;
-    operator = find_operator(f, op->type);
+    operator= find_operator(f, op->type);
     if (!operator)
         return;
     gather_inputs(f, id);

@@ -15,9 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 2; i++) {
         mo_graph *g = NULL;
         mo_error err = { 0 };
-        mo_status status
-            = mo_openvino_read_memory("fuzz.xml", (const char *) data, size,
-                                      &options[i], &g, &err);
+        mo_status status = mo_openvino_read_memory(
+            "fuzz.xml", (const char *) data, size, &options[i], &g, &err);
 
         assert(status == MO_OK ? g != NULL : !g && err.text[0] != '\0');
         if (g)
