@@ -2,6 +2,8 @@
 #include "cost/device.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/suite.h"
@@ -110,6 +112,36 @@ START_TEST(what_is_not_in_the_table_is_not_found)
 }
 END_TEST
 
+/* The table of moirai-cluster(5). */
+static const char *manual(void)
+{
+    static char text[1 << 16];
+    const char *top = getenv("top_srcdir");
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/man/moirai-cluster.5", top ? top : ".");
+    file = fopen(path, "r");
+    ck_assert_msg(file != NULL, "%s is not there", path);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+START_TEST(the_manual_has_the_numbers_of_the_table)
+{
+    const mo_device_model *m = &mo_device_models[_i];
+    char line[256];
+
+    snprintf(line, sizeof line,
+             "\n.It %s Ta %g Ta %g Ta %g Ta %d Ta %g Ta %g\n", m->name,
+             m->gflops / 1000, m->memory_gib, m->bandwidth_gbs, m->sms,
+             m->clock_mhz, m->launch_us);
+    ck_assert_msg(strstr(manual(), line) != NULL, "not in the manual: %s",
+                  line);
+}
+END_TEST
+
 SUITE(device)
 {
     EACH(the_devices_of_the_manual_are_known, COUNT(names));
@@ -118,4 +150,5 @@ SUITE(device)
     EACH(a_model_is_found_by_its_name_and_its_title, models());
     EACH(spelling_does_not_matter, COUNT(spellings));
     EACH(what_is_not_in_the_table_is_not_found, COUNT(strangers));
+    EACH(the_manual_has_the_numbers_of_the_table, models());
 }

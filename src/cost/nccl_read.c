@@ -140,6 +140,8 @@ static mo_status read_gpu(dump *d, const mo_xml_element *element, place *here,
         status = read_int(element, "rank", &gpu.rank, err);
     if (status != MO_OK)
         return status;
+    if (gpu.rank < 0)
+        gpu.rank = MO_NCCL_NONE;
     if (gpu.node == MO_NCCL_NONE || gpu.dev < 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
                           "a <gpu> %s; dump the topology again",
