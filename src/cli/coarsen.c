@@ -1,0 +1,199 @@
+/* moirai-coarsen - what a backend fuses, made into one op. */
+#include <config.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "base/out.h"
+#include "cli/talk.h"
+#include "coarsen/coarsen.h"
+#include "cost/cluster.h"
+#include "cost/fused.h"
+#include "graph/summary.h"
+#include "ingest/graphml.h"
+#include "ingest/read.h"
+#include "report/coarsening.h"
+#include "report/describe.h"
+
+typedef struct settings {
+    bool json, dot;
+    const char *clean, *fusion, *cluster, *output;
+    mo_option_list shapes;
+    mo_talk talk;
+} settings;
+
+/* All that is made on the way; the graph it came from first. */
+typedef struct work {
+    mo_graph *fine, *coarse;
+    mo_map *map;
+    mo_rules *rules;
+    mo_cluster *cluster;
+    mo_coarsen_report report;
+    mo_summary before, after;
+} work;
+
+static mo_status read_inputs(const settings *s, const char *path, work *w,
+                             mo_error *err)
+{
+    mo_read_options options = { (const char *const *) s->shapes.items,
+                                s->shapes.count };
+    char *where = NULL;
+    mo_status status = mo_rules_load(s->fusion, &w->rules, err);
+
+    if (status == MO_OK)
+        status = mo_read_graph(path, &options, &w->fine, NULL, err);
+    if (status == MO_OK)
+        status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
+    if (status == MO_OK && w->fine->n_time_columns > 0)
+        mo_talk_say(&s->talk, "times of fused ops for %s", where);
+    free(where);
+    return status;
+}
+
+static mo_status coarsen(const settings *s, work *w, mo_error *err)
+{
+    mo_coarsen_options options = { .rules = w->rules, .fused_us = mo_fused_us,
+                                   .context = w->cluster };
+    double begin = mo_talk_seconds();
+    mo_status status = mo_clean_parse(s->clean, &options.clean, err);
+
+    if (status == MO_OK)
+        status = mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report,
+                            err);
+    if (status == MO_OK)
+        mo_talk_say(&s->talk, "coarsened in %.2f s",
+                    mo_talk_seconds() - begin);
+    if (status == MO_OK)
+        status = mo_summary_make(w->fine, &w->before, err);
+    if (status == MO_OK)
+        status = mo_summary_make(w->coarse, &w->after, err);
+    return status;
+}
+
+static mo_status write_graph(const settings *s, const char *path,
+                             const work *w, mo_error *err)
+{
+    mo_description d = { .file = path, .format = "graphml",
+                         .graph = w->coarse };
+    mo_out *out;
+    mo_status status = mo_out_open(s->output, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    if (s->dot)
+        status = mo_describe_dot(&d, out, err);
+    else
+        mo_graphml_write(w->coarse, out);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
+static mo_status write_report(const settings *s, const char *path,
+                              const work *w, mo_error *err)
+{
+    const mo_coarsening c = { path, s->fusion, &w->report, &w->before,
+                              &w->after };
+    mo_out *out;
+    mo_status status = mo_out_open("-", &out, err);
+
+    if (status != MO_OK)
+        return status;
+    if (s->json)
+        mo_coarsening_json(&c, out);
+    else
+        mo_coarsening_text(&c, out);
+    return mo_out_commit(out, err);
+}
+
+/* Standard output is the graph's when it is wanted there, else the table's. */
+static mo_status write_results(const settings *s, const char *path,
+                               const work *w, mo_error *err)
+{
+    bool has_file = s->output && strcmp(s->output, "-") != 0;
+    mo_status status = MO_OK;
+
+    if (s->output || s->dot)
+        status = write_graph(s, path, w, err);
+    if (status == MO_OK && (has_file || (!s->output && !s->dot)))
+        status = write_report(s, path, w, err);
+    return status;
+}
+
+static mo_status run(const settings *s, const char *path, mo_error *err)
+{
+    work w = { 0 };
+    mo_status status = read_inputs(s, path, &w, err);
+
+    if (status == MO_OK)
+        status = coarsen(s, &w, err);
+    if (status == MO_OK)
+        status = write_results(s, path, &w, err);
+    mo_summary_clear(&w.before);
+    mo_summary_clear(&w.after);
+    mo_map_free(w.map);
+    mo_graph_free(w.coarse);
+    mo_graph_free(w.fine);
+    mo_cluster_free(w.cluster);
+    mo_rules_free(w.rules);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .clean = "all", .fusion = "default",
+                   .talk = { .command = "moirai-coarsen" } };
+    const mo_option options[] = {
+        { 0, "fusion", "SET|FILE",
+          "rules: default, eigen, cublaslt, cudnn, onednn, none or a file",
+          MO_OPTION_TEXT, .to = &s.fusion },
+        { 0, "clean", "PASSES",
+          "all, none, or some of constants,sources,idle,parallel",
+          MO_OPTION_TEXT, .to = &s.clean },
+        { 'c', "cluster", "FILE|NAME",
+          "devices whose measured times are fused", MO_OPTION_TEXT,
+          .to = &s.cluster },
+        { 0, "shape", "NAME=DIMS",
+          "size of an input with dynamic dimensions, as in ids=1,128",
+          MO_OPTION_LIST, .to = &s.shapes },
+        { 'o', "output", "FILE", "write the coarse graph to FILE",
+          MO_OPTION_TEXT, .to = &s.output },
+        { 0, "dot", NULL, "write it as a Graphviz digraph", MO_OPTION_FLAG,
+          .to = &s.dot },
+        { 0, "json", NULL, "tell what was done as a JSON object",
+          MO_OPTION_FLAG, .to = &s.json },
+        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
+          .to = &s.talk.quiet },
+        { 'v', "verbose", NULL, "say what is done and how long it takes",
+          MO_OPTION_COUNT, .to = &s.talk.verbose },
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-coarsen",
+        .synopsis = "[OPTION]... GRAPH",
+        .purpose = "Clean a graph and fuse what a backend runs as one call.",
+        .details = "Without -o only tells what would be done.  -o - writes the "
+                   "graph to standard output.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+    };
+    mo_error err = { 0 };
+    char **operands;
+    size_t n_operands;
+    int code;
+
+    /* A reader that goes away is a failed write, told like any other. */
+    signal(SIGPIPE, SIG_IGN);
+    code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
+    if (code < 0)
+        code = run(&s, operands[0], &err) == MO_OK
+                   ? MO_EXIT_DONE
+                   : mo_command_fail(&command, &err);
+    mo_option_list_free(&s.shapes);
+    return code;
+}

@@ -1,0 +1,21 @@
+/*
+ * coarsening.h - what coarsening did to a graph, told to a person or a program.
+ */
+#ifndef MO_REPORT_COARSENING_H
+#define MO_REPORT_COARSENING_H
+
+#include "base/out.h"
+#include "coarsen/coarsen.h"
+#include "graph/summary.h"
+
+typedef struct mo_coarsening {
+    const char *file;       /* what the user called the graph */
+    const char *fusion;     /* the rule set, or the file of rules */
+    const mo_coarsen_report *report;
+    const mo_summary *before, *after;
+} mo_coarsening;
+
+void mo_coarsening_text(const mo_coarsening *coarsening, mo_out *out);
+void mo_coarsening_json(const mo_coarsening *coarsening, mo_out *out);
+
+#endif

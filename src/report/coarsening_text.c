@@ -1,0 +1,61 @@
+#include "report/coarsening.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { SHOWN_SIZE = 128 };   /* of a name; what is longer ends in "..." */
+
+static void put_counts(const mo_coarsening *c, mo_out *out)
+{
+    char text[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", "graph",
+                  mo_utf8_visible(text, sizeof text, c->file));
+    mo_out_printf(out, "%-12s%d, then %d, fused %d", "ops", c->before->ops,
+                  c->report->clean_ops, c->after->ops);
+    if (c->before->ops > 0)
+        mo_out_printf(out, " (%.1f %%)",
+                      100.0 * c->after->ops / c->before->ops);
+    mo_out_printf(out, "\n%-12s%d, then %d, fused %d\n", "edges",
+                  c->before->edges, c->report->clean_edges, c->after->edges);
+    mo_out_printf(out, "%-12s%d, at most %d ops between; was %d, %d\n",
+                  "clean cuts", c->after->clean_cuts,
+                  c->after->largest_segment, c->before->clean_cuts,
+                  c->before->largest_segment);
+}
+
+static void put_passes(const mo_coarsening *c, mo_out *out)
+{
+    mo_out_text(out, "\ncleaning took out\n");
+    for (int k = 0; k < MO_CLEAN_PASSES; k++)
+        mo_out_printf(out, "%12d  %-10s %s\n", c->report->cleaned.removed[k],
+                      mo_clean_passes[k].name, mo_clean_passes[k].help);
+}
+
+static void put_fused(const mo_coarsening *c, mo_out *out)
+{
+    char text[SHOWN_SIZE];
+    int n = 0;
+
+    mo_out_printf(out, "\nfused by the rules of %s\n",
+                  mo_utf8_visible(text, sizeof text, c->fusion));
+    for (int i = 0; i < c->after->n_types; i++) {
+        const mo_type_count *type = &c->after->types[i];
+
+        if (!strchr(type->type, '+'))
+            continue;
+        mo_out_printf(out, "%12d  %s\n", type->count,
+                      mo_utf8_visible(text, sizeof text, type->type));
+        n++;
+    }
+    if (n == 0)
+        mo_out_text(out, "     nothing\n");
+}
+
+void mo_coarsening_text(const mo_coarsening *coarsening, mo_out *out)
+{
+    put_counts(coarsening, out);
+    put_passes(coarsening, out);
+    put_fused(coarsening, out);
+}
