@@ -28,8 +28,8 @@ static mo_graph *load(const char *name)
 
 static bool is_boundary(const mo_op *op)
 {
-    return strcmp(op->type, "Parameter") == 0
-           || strcmp(op->type, "Result") == 0;
+    return strcmp(op->type, "Parameter") == 0 ||
+           strcmp(op->type, "Result") == 0;
 }
 
 /* The graph of what computes: without constants, Parameters and Results. */
@@ -59,8 +59,7 @@ static mo_graph *inner_graph(const mo_graph *g)
             continue;
         MUST(mo_builder_slot(b, from->name, strlen(from->name), 0, &edge.from,
                              &err));
-        MUST(mo_builder_slot(b, to->name, strlen(to->name), 0, &edge.to,
-                             &err));
+        MUST(mo_builder_slot(b, to->name, strlen(to->name), 0, &edge.to, &err));
         MUST(mo_builder_add_edge(b, &edge, &number, &err));
     }
     MUST(mo_builder_finish(b, &inner, &err));
@@ -88,9 +87,9 @@ START_TEST(what_computes_is_counted_right)
     mo_summary summary;
 
     MUST(mo_summary_make(inner, &summary, &err));
-    ck_assert_msg(summary.ops == counts[_i].ops
-                      && summary.clean_cuts == counts[_i].cuts
-                      && summary.largest_segment == counts[_i].segment,
+    ck_assert_msg(summary.ops == counts[_i].ops &&
+                      summary.clean_cuts == counts[_i].cuts &&
+                      summary.largest_segment == counts[_i].segment,
                   "%s: %d ops, %d cuts, segment of %d", counts[_i].file,
                   summary.ops, summary.clean_cuts, summary.largest_segment);
     mo_summary_clear(&summary);
@@ -125,11 +124,11 @@ START_TEST(work_and_weights_agree_with_the_literature)
     MUST(mo_summary_make(g, &summary, &err));
     gflop = summary.flops / 1e9;
     weights = (double) summary.weight_bytes / 4e6;
-    ck_assert_msg(gflop > 0.95 * sizes[_i].gflop
-                      && gflop < 1.05 * sizes[_i].gflop,
+    ck_assert_msg(gflop > 0.95 * sizes[_i].gflop &&
+                      gflop < 1.05 * sizes[_i].gflop,
                   "%s: %g GFLOP", sizes[_i].file, gflop);
-    ck_assert_msg(weights > 0.95 * sizes[_i].million_weights
-                      && weights < 1.05 * sizes[_i].million_weights,
+    ck_assert_msg(weights > 0.95 * sizes[_i].million_weights &&
+                      weights < 1.05 * sizes[_i].million_weights,
                   "%s: %g million weights", sizes[_i].file, weights);
     mo_summary_clear(&summary);
     mo_graph_free(g);
@@ -159,12 +158,12 @@ START_TEST(everything_about_an_op_is_known)
     for (int i = 0; i < g->n_ops; i++) {
         const mo_op *op = &g->ops[i];
 
-        ck_assert_msg(op->flops >= 0 && op->bytes >= 0
-                          && op->output_bytes >= 0 && op->weight_bytes >= 0
-                          && op->memory_bytes == op->weight_bytes,
+        ck_assert_msg(op->flops >= 0 && op->bytes >= 0 &&
+                          op->output_bytes >= 0 && op->weight_bytes >= 0 &&
+                          op->memory_bytes == op->weight_bytes,
                       "%s: %s %s", all[_i], op->type, op->name);
-        ck_assert_msg(strcmp(op->type, "Result") == 0
-                          || (op->shape && op->dtype && op->attrs),
+        ck_assert_msg(strcmp(op->type, "Result") == 0 ||
+                          (op->shape && op->dtype && op->attrs),
                       "%s: %s %s", all[_i], op->type, op->name);
     }
     for (int e = 0; e < g->n_edges; e++)

@@ -9,10 +9,9 @@
 START_TEST(the_tables_are_sorted)
 {
     for (size_t i = 1; i < mo_n_operators; i++)
-        ck_assert_msg(strcasecmp(mo_operators[i - 1].name,
-                                 mo_operators[i].name) < 0,
-                      "%s before %s", mo_operators[i - 1].name,
-                      mo_operators[i].name);
+        ck_assert_msg(
+            strcasecmp(mo_operators[i - 1].name, mo_operators[i].name) < 0,
+            "%s before %s", mo_operators[i - 1].name, mo_operators[i].name);
     for (size_t i = 1; i < mo_n_operator_aliases; i++)
         ck_assert_msg(strcmp(mo_operator_aliases[i - 1].alias,
                              mo_operator_aliases[i].alias) < 0,
@@ -161,8 +160,8 @@ START_TEST(classes_and_formulas_agree)
 {
     for (size_t i = 0; i < mo_n_operators; i++) {
         const mo_operator *o = &mo_operators[i];
-        bool idle = o->class == MO_CLASS_NONE || o->class == MO_CLASS_FREE
-                    || o->class == MO_CLASS_SHAPE;
+        bool idle = o->class == MO_CLASS_NONE || o->class == MO_CLASS_FREE ||
+                    o->class == MO_CLASS_SHAPE;
         bool mover = o->class == MO_CLASS_MOVE || o->class == MO_CLASS_GATHER;
 
         if (idle)

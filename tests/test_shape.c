@@ -10,7 +10,7 @@
 static const struct {
     const char *text;
     mo_shape_fault fault;
-    const char *written;    /* of those that are shapes; dynamic dims are -1 */
+    const char *written; /* of those that are shapes; dynamic dims are -1 */
 } texts[] = {
     { "1,64,56,56", MO_SHAPE_OK, "1,64,56,56" },
     { "", MO_SHAPE_OK, "" },
@@ -26,7 +26,7 @@ static const struct {
     { "1x64x7", MO_SHAPE_OK, "1,64,7" },
     { "torch.Size([1, 64])", MO_SHAPE_OK, "1,64" },
     { "torch.Size([])", MO_SHAPE_OK, "" },
-    { "281474976710656", MO_SHAPE_OK, "281474976710656" },   /* 2^48 */
+    { "281474976710656", MO_SHAPE_OK, "281474976710656" }, /* 2^48 */
     { "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", MO_SHAPE_OK,
       "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" },
 
@@ -57,9 +57,9 @@ static const struct {
     { "1,2;3", MO_SHAPE_NOT, NULL },
     { "NaN", MO_SHAPE_NOT, NULL },
 
-    { "281474976710657", MO_SHAPE_RANGE, NULL },             /* 2^48 + 1 */
+    { "281474976710657", MO_SHAPE_RANGE, NULL }, /* 2^48 + 1 */
     { "16777216,16777217", MO_SHAPE_RANGE, NULL },
-    { "9223372036854775808", MO_SHAPE_RANGE, NULL },         /* 2^63 */
+    { "9223372036854775808", MO_SHAPE_RANGE, NULL }, /* 2^63 */
     { "0,281474976710656,2", MO_SHAPE_RANGE, NULL },
     { "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", MO_SHAPE_RANGE, NULL },
 };
@@ -67,8 +67,8 @@ static const struct {
 START_TEST(shapes_are_read_as_people_write_them)
 {
     mo_shape shape = { .rank = 99 };
-    mo_shape_fault fault = mo_shape_read(texts[_i].text,
-                                         strlen(texts[_i].text), &shape);
+    mo_shape_fault fault =
+        mo_shape_read(texts[_i].text, strlen(texts[_i].text), &shape);
     char written[MO_SHAPE_TEXT_SIZE + 1];
 
     ck_assert_msg(fault == texts[_i].fault, "'%s' is %d, not %d",
@@ -171,14 +171,14 @@ static const struct {
     { "2,3", "f16", 12 },
     { "2,3", "boolean", 6 },
     { "0,3", "i64", 0 },
-    { "3", "i4", 2 },            /* 12 bits */
-    { "9", "u1", 2 },            /* 9 bits */
+    { "3", "i4", 2 }, /* 12 bits */
+    { "9", "u1", 2 }, /* 9 bits */
     { "3", "u2", 1 },
     { "2,3", "FP32", 24 },
     { "2", "string", -1 },
     { "2", "quaternion", -1 },
     { "2", NULL, -1 },
-    { "281474976710656", "c128", 4503599627370496 },   /* 2^48 * 2^4 */
+    { "281474976710656", "c128", 4503599627370496 }, /* 2^48 * 2^4 */
 };
 
 START_TEST(bytes_are_bits_rounded_up)

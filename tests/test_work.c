@@ -200,6 +200,9 @@ static const struct formula {
     /* Vectors: 2 * 6 * 5, and 2 * 5. */
     { "MatMul", "{\"transpose_a\":\"true\"}", "5|5,6", "6", 60 },
     { "MatMul", NULL, "5|5", "", 10 },
+    /* The operands the other way round, as a file without ports may have
+     * them: 2 * (3 * 4 * 6) * 5. */
+    { "MatMul", NULL, "3,5,6|3,4,5", "3,4,6", 720 },
     /* The inner size from the second operand: 2 * 24 * 5. */
     { "MatMul", NULL, "?|5,6", "4,6", 240 },
     { "MatMul", "{\"transpose_b\":\"true\"}", "?|6,5", "4,6", 240 },

@@ -76,24 +76,56 @@ static double products(const mo_work_input *in, double inner, bool bias)
     return has_output(in) ? output_elements(in) * (2 * inner + bias) : UNKNOWN;
 }
 
+/* A matrix operand, or a stack of them; a vector is a row on the left and a
+ * column on the right, which either way has its one dimension inside. */
+typedef struct operand {
+    const mo_shape *shape;
+    bool transposed;
+} operand;
+
+static double rows(operand m)
+{
+    return dim_from_end(m.shape, m.transposed ? 1 : 2);
+}
+
+static double columns(operand m)
+{
+    return dim_from_end(m.shape, m.transposed ? 2 : 1);
+}
+
+static operand operand_at(const mo_work_input *in, int index, const char *key)
+{
+    const mo_shape *shape = &in->inputs[index];
+    bool transposed = in->attrs && mo_json_bool(in->attrs, key, false);
+
+    return (operand){ shape, transposed && shape->rank > 1 };
+}
+
+static bool makes(operand a, operand b, const mo_shape *product)
+{
+    return rows(a) == dim_from_end(product, 2) &&
+           columns(b) == dim_from_end(product, 1);
+}
+
+/* A file without ports may give the operands in either order: when they make
+ * the output only the other way round, that is the one. */
 double mo_flops_matmul(const mo_work_input *in)
 {
-    const char *attrs = in->attrs;
-    bool across;
+    bool has_a = has_input(in, 0), has_b = has_input(in, 1);
+    operand a = { NULL, false }, b = { NULL, false };
 
-    if (has_input(in, 0)) {
-        across = attrs && mo_json_bool(attrs, "transpose_a", false);
-        across = across && in->inputs[0].rank > 1;
-        return products(in, dim_from_end(&in->inputs[0], across ? 2 : 1),
-                        false);
-    }
-    if (has_input(in, 1)) {
-        across = attrs && mo_json_bool(attrs, "transpose_b", false);
-        across = !across && in->inputs[1].rank > 1;
-        return products(in, dim_from_end(&in->inputs[1], across ? 2 : 1),
-                        false);
-    }
-    return UNKNOWN;
+    if (!has_output(in) || (!has_a && !has_b))
+        return UNKNOWN;
+    if (has_a)
+        a = operand_at(in, 0, "transpose_a");
+    if (has_b)
+        b = operand_at(in, 1, "transpose_b");
+    if (!has_a)
+        return products(in, b.shape->rank > 1 ? rows(b) : columns(b), false);
+    if (has_b && a.shape->rank > 1 && b.shape->rank > 1 &&
+        !makes(a, b, &in->outputs[0]) && makes(b, a, &in->outputs[0]))
+        a = b;
+    return products(in, columns(a), false);
 }
 
 double mo_flops_linear(const mo_work_input *in)

@@ -98,7 +98,7 @@ static mo_status read_number(parser *p, const mo_xml_element *element,
 static mo_status read_port_number(parser *p, const mo_xml_element *element,
                                   const char *name, int *value, mo_error *err)
 {
-    int64_t number;
+    int64_t number = 0;
     mo_status status = read_number(p, element, name, INT_MAX, &number, err);
 
     if (status == MO_OK)
@@ -117,7 +117,7 @@ static mo_status start_net(parser *p, const mo_xml_element *element,
                            mo_error *err)
 {
     const mo_xml_attribute *a;
-    int64_t version;
+    int64_t version = 0;
     mo_status status =
         read_number(p, element, "version", INT_MAX, &version, err);
 
