@@ -270,6 +270,27 @@ const char *mo_json_find(const char *text, const char *key, size_t *length)
     return found;
 }
 
+bool mo_json_next(const char **at, mo_json_member *member)
+{
+    cursor c = { *at, *at + strlen(*at) };
+
+    if ((!take_mark(&c, '{') && !take_mark(&c, ',')) || c.at == c.end ||
+        *c.at != '"')
+        return false;
+    member->key = c.at + 1;
+    if (!skip_string(&c))
+        return false;
+    member->key_length = (size_t) (c.at - member->key) - 1;
+    if (!take_mark(&c, ':'))
+        return false;
+    member->value = c.at;
+    if (!skip_value(&c, 1))
+        return false;
+    member->value_length = (size_t) (c.at - member->value);
+    *at = c.at;
+    return true;
+}
+
 /* The inside of "..." or [...]; anything else as it is. */
 static cursor unwrapped(const char *value, size_t length)
 {

@@ -21,6 +21,17 @@ bool mo_json_is_object(const char *text, size_t length);
  * have it; NULL when absent. */
 const char *mo_json_find(const char *text, const char *key, size_t *length);
 
+/* A member of an object: its key between the quotes, as written, and its raw
+ * value. */
+typedef struct mo_json_member {
+    const char *key, *value;
+    size_t key_length, value_length;
+} mo_json_member;
+
+/* Steps through the members of an object: *at is its text (as above) at first
+ * and moved on with each.  False behind the last. */
+bool mo_json_next(const char **at, mo_json_member *member);
+
 /* The value of key as integers, whether written 3, [1,1], "1,1" or "3".
  * Returns how many there are (at most max are stored), -1 when absent or not
  * integers. */

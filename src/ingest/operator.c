@@ -49,9 +49,9 @@ static const mo_operator *find_canonical(const char *name)
 
 static const mo_operator *find_alias(const char *name)
 {
-    const mo_operator_alias *found
-        = bsearch(name, mo_operator_aliases, mo_n_operator_aliases,
-                  sizeof *mo_operator_aliases, compare_alias);
+    const mo_operator_alias *found =
+        bsearch(name, mo_operator_aliases, mo_n_operator_aliases,
+                sizeof *mo_operator_aliases, compare_alias);
 
     return found ? find_canonical(found->name) : NULL;
 }
@@ -121,24 +121,35 @@ const mo_operator *mo_operator_find(const char *name)
     return found;
 }
 
+static const char *const class_names[] = {
+    [MO_CLASS_NONE] = "none",
+    [MO_CLASS_FREE] = "free",
+    [MO_CLASS_MATMUL] = "matmul",
+    [MO_CLASS_CONVOLUTION] = "convolution",
+    [MO_CLASS_POOL] = "pool",
+    [MO_CLASS_ELEMENTWISE] = "elementwise",
+    [MO_CLASS_ACTIVATION] = "activation",
+    [MO_CLASS_NORMALIZATION] = "normalization",
+    [MO_CLASS_SOFTMAX] = "softmax",
+    [MO_CLASS_REDUCTION] = "reduction",
+    [MO_CLASS_ATTENTION] = "attention",
+    [MO_CLASS_GATHER] = "gather",
+    [MO_CLASS_MOVE] = "move",
+    [MO_CLASS_SHAPE] = "shape",
+};
+
 const char *mo_class_name(mo_class class)
 {
-    static const char *const names[] = {
-        [MO_CLASS_NONE] = "none",
-        [MO_CLASS_FREE] = "free",
-        [MO_CLASS_MATMUL] = "matmul",
-        [MO_CLASS_CONVOLUTION] = "convolution",
-        [MO_CLASS_POOL] = "pool",
-        [MO_CLASS_ELEMENTWISE] = "elementwise",
-        [MO_CLASS_ACTIVATION] = "activation",
-        [MO_CLASS_NORMALIZATION] = "normalization",
-        [MO_CLASS_SOFTMAX] = "softmax",
-        [MO_CLASS_REDUCTION] = "reduction",
-        [MO_CLASS_ATTENTION] = "attention",
-        [MO_CLASS_GATHER] = "gather",
-        [MO_CLASS_MOVE] = "move",
-        [MO_CLASS_SHAPE] = "shape",
-    };
+    return class_names[class];
+}
 
-    return names[class];
+bool mo_class_find(const char *name, mo_class *class)
+{
+    for (size_t i = 0; i < sizeof class_names / sizeof *class_names; i++) {
+        if (strcmp(class_names[i], name) == 0) {
+            *class = (mo_class) i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -63,6 +63,9 @@ const mo_operator *mo_operator_find(const char *name);
 
 const char *mo_class_name(mo_class class);
 
+/* The class of that name; false when there is none. */
+bool mo_class_find(const char *name, mo_class *class);
+
 /* The whole tables, for tests and manuals, sorted by their first column
  * without regard to case. */
 extern const mo_operator mo_operators[];

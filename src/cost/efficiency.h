@@ -1,0 +1,63 @@
+/*
+ * efficiency.h - how much of a device's peaks operators reach.
+ *
+ * One factor each for arithmetic, memory and launches, by operator class and
+ * device generation.  The built-in table is one file, efficiency_table.c;
+ * moirai-profile fit writes others (moirai-profile(1)), which are read here.
+ */
+#ifndef MO_COST_EFFICIENCY_H
+#define MO_COST_EFFICIENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/out.h"
+#include "cost/cluster.h"
+#include "cost/device.h"
+#include "ingest/operator.h"
+
+enum {
+    MO_CLASSES = MO_CLASS_SHAPE + 1,
+    MO_GENERATIONS = MO_GEN_BLACKWELL + 1,
+    MO_MAX_EFFICIENCIES = MO_CLASSES * MO_GENERATIONS
+};
+
+typedef struct mo_efficiency {
+    mo_class class;
+    mo_generation generation; /* MO_GEN_UNKNOWN: those without a row */
+    double compute, memory;   /* fractions of the peaks, in (0, 1] */
+    double launch;            /* times the device's launch_us, >= 0 */
+    double reuse;             /* flops a kernel makes of a byte it loads, at
+                                 most; 0: as many as there are */
+} mo_efficiency;
+
+typedef struct mo_efficiencies {
+    int n;
+    mo_efficiency rows[MO_MAX_EFFICIENCIES]; /* no two of one class and
+                                                generation */
+} mo_efficiencies;
+
+/* Has a row without a generation for every class. */
+extern const mo_efficiencies mo_efficiencies_builtin;
+
+/* The row of table for class and generation, else the one for class alone, else
+ * the built-in one.  table may be NULL. */
+const mo_efficiency *mo_efficiency_of(const mo_efficiencies *table,
+                                      mo_class class, mo_generation generation);
+
+/* Reads what mo_efficiencies_write wrote; "-" is standard input. */
+mo_status mo_efficiencies_read(const char *path, mo_efficiencies *table,
+                               mo_error *err);
+mo_status mo_efficiencies_read_memory(const char *file, const char *data,
+                                      size_t size, mo_efficiencies *table,
+                                      mo_error *err);
+void mo_efficiencies_write(const mo_efficiencies *table, mo_out *out);
+
+/* "pascal", and back; "unknown" is none of them. */
+const char *mo_generation_name(mo_generation generation);
+bool mo_generation_find(const char *name, mo_generation *generation);
+
+mo_generation mo_generation_of(const mo_device *device);
+
+#endif

@@ -1,0 +1,153 @@
+#include "cost/predict.h"
+
+#include <math.h>
+
+/*
+ * Kernels are launched as blocks of threads, of which a multiprocessor holds a
+ * few at a time.  Which exactly, only the library knows; these are the usual
+ * sizes.  Where a product is too small for the large tiles that libraries like
+ * best, they cut it into tiles of 32 x 32, one to a multiprocessor.
+ */
+enum {
+    ELEMENTS_PER_BLOCK = 1024,
+    BLOCKS_PER_SM = 8,
+    PRODUCT_BLOCKS_PER_SM = 1
+};
+
+/* Those libraries have a choice of kernels for, which depends on the device. */
+static bool is_product(mo_class class)
+{
+    return class == MO_CLASS_MATMUL || class == MO_CLASS_CONVOLUTION ||
+           class == MO_CLASS_ATTENTION;
+}
+
+static bool has_kernel(mo_class class)
+{
+    return class != MO_CLASS_NONE && class != MO_CLASS_FREE &&
+           class != MO_CLASS_SHAPE;
+}
+
+/* Over how many blocks the work is spread; 0 when unknown.  What makes little
+ * of much is spread over what it reads, a flop each at least. */
+static double blocks_of(const mo_workload *work)
+{
+    double elements = work->output_elements;
+
+    if ((work->class == MO_CLASS_REDUCTION || work->class == MO_CLASS_POOL) &&
+        elements > 0 && work->flops > elements)
+        elements = work->flops;
+    return elements > 0 ? ceil(elements / ELEMENTS_PER_BLOCK) : 0;
+}
+
+/* How many blocks one wave holds. */
+static double wave_of(mo_class class, const mo_device *device)
+{
+    return (double) device->sms *
+           (is_product(class) ? PRODUCT_BLOCKS_PER_SM : BLOCKS_PER_SM);
+}
+
+/* The last wave of a kernel takes as long as a full one. */
+static double saturation(const mo_workload *work, const mo_device *device)
+{
+    double blocks = blocks_of(work), wave = wave_of(work->class, device);
+
+    if (blocks == 0 || wave <= 0)
+        return 1;
+    return blocks / wave / ceil(blocks / wave);
+}
+
+/* amount at speed, which is in thousands of millions a second; NAN when the
+ * speed is unknown. */
+static double amount_us(double amount, double speed)
+{
+    if (amount == 0)
+        return 0;
+    return speed > 0 ? amount / (speed * 1e3) : NAN;
+}
+
+double mo_predict_roofline_us(const mo_efficiencies *table,
+                              const mo_workload *work, const mo_device *device)
+{
+    const mo_efficiency *factors =
+        mo_efficiency_of(table, work->class, mo_generation_of(device));
+    double launch_us = factors->launch * device->launch_us;
+    double traffic = work->bytes, compute_us, memory_us;
+
+    if (!has_kernel(work->class))
+        return launch_us;
+    if (work->flops < 0 || work->bytes < 0)
+        return NAN;
+    if (factors->reuse > 0 && traffic < work->flops / factors->reuse)
+        traffic = work->flops / factors->reuse;
+    compute_us =
+        amount_us(work->flops,
+                  factors->compute * saturation(work, device) * device->gflops);
+    memory_us = amount_us(traffic, factors->memory * device->bandwidth_gbs);
+    if (isnan(compute_us) || isnan(memory_us))
+        return NAN;
+    return launch_us + fmax(compute_us, memory_us);
+}
+
+static double ratio_us(const mo_efficiencies *table, const mo_workload *work,
+                       const mo_device *origin, double us,
+                       const mo_device *device)
+{
+    double here = mo_predict_roofline_us(table, work, origin);
+    double there = mo_predict_roofline_us(table, work, device);
+
+    return here > 0 ? us * there / here : NAN;
+}
+
+/* Does wave scaling say anything about going from one to the other? */
+static bool can_scale(const mo_workload *work, const mo_device *origin,
+                      const mo_device *device)
+{
+    return !is_product(work->class) && !origin->is_cpu && !device->is_cpu &&
+           origin->sms > 0 && device->sms > 0 && origin->clock_mhz > 0 &&
+           device->clock_mhz > 0 && origin->bandwidth_gbs > 0 &&
+           device->bandwidth_gbs > 0 && device->gflops > 0;
+}
+
+/* g: how much of the work waits for memory, from its intensity and the ridge of
+ * the device. */
+static double memory_share(const mo_workload *work, const mo_device *device)
+{
+    double ridge = device->gflops / device->bandwidth_gbs, intensity;
+
+    if (work->flops == 0)
+        return 1;
+    if (work->bytes == 0)
+        return 0;
+    intensity = work->flops / work->bytes;
+    return intensity <= ridge ? 1 - intensity / (2 * ridge)
+                              : ridge / (2 * intensity);
+}
+
+static double waves_us(const mo_workload *work, const mo_device *origin,
+                       double us, const mo_device *device)
+{
+    double blocks = blocks_of(work), g = memory_share(work, device);
+    double bandwidth = origin->bandwidth_gbs / device->bandwidth_gbs;
+    double clock = origin->clock_mhz / device->clock_mhz;
+    double wave_origin = wave_of(work->class, origin);
+    double wave_device = wave_of(work->class, device);
+    double wave = wave_origin / wave_device;
+
+    if (blocks == 0)
+        return us * pow(bandwidth, g) * pow(clock * wave, 1 - g);
+    return us * ceil(blocks / wave_device) / ceil(blocks / wave_origin) *
+           pow(bandwidth / wave, g) * pow(clock, 1 - g);
+}
+
+double mo_predict_wave_us(const mo_efficiencies *table, const mo_workload *work,
+                          const mo_device *origin, double us,
+                          const mo_device *device)
+{
+    if (isnan(us) || !has_kernel(work->class))
+        return us;
+    if (work->flops < 0 || work->bytes < 0)
+        return NAN;
+    if (!can_scale(work, origin, device))
+        return ratio_us(table, work, origin, us, device);
+    return waves_us(work, origin, us, device);
+}

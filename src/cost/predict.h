@@ -1,0 +1,64 @@
+/*
+ * predict.h - times nobody measured (moirai-cost(7) has the formulas and their
+ * measured error).
+ *
+ * All times are in microseconds; NAN is what cannot be told because the op or
+ * the device is not known well enough.
+ */
+#ifndef MO_COST_PREDICT_H
+#define MO_COST_PREDICT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cost/cluster.h"
+#include "cost/efficiency.h"
+#include "cost/profile.h"
+#include "graph/graph.h"
+#include "ingest/operator.h"
+
+/* What a prediction knows of an op. */
+typedef struct mo_workload {
+    mo_class class;
+    double flops, bytes;    /* or MO_UNKNOWN */
+    double output_elements; /* how far the work can be spread; 0: unknown */
+} mo_workload;
+
+/* A fused op, "MatMul+Add+Gelu", is of the class of the part that most likely
+ * takes longest; an op of a type nobody knows counts as elementwise. */
+mo_workload mo_workload_of(const mo_graph *g, int op);
+
+/* launch + max(flops / (compute * peak), bytes / (memory * bandwidth)).  table
+ * may be NULL: the built-in one. */
+double mo_predict_roofline_us(const mo_efficiencies *table,
+                              const mo_workload *work, const mo_device *device);
+
+/* Habitat's wave scaling: from us on origin to device.  Classes whose kernels
+ * differ between devices scale by the ratio of rooflines instead. */
+double mo_predict_wave_us(const mo_efficiencies *table, const mo_workload *work,
+                          const mo_device *origin, double us,
+                          const mo_device *device);
+
+/* A device as its vendor describes it, called by its model. */
+mo_device mo_device_of(const mo_device_model *model);
+
+/* A way to predict, as --cost names it.  All zeros is the built-in roofline. */
+typedef struct mo_predictor {
+    bool is_wave;
+    mo_device origin;          /* of wave scaling */
+    const mo_profile *profile; /* where times on the origin may stand, too,
+                                  or NULL; borrowed */
+    mo_efficiencies efficiencies;
+} mo_predictor;
+
+/* "roofline", "roofline:FILE", "wave:DEVICE": an id of the cluster or a model.
+ * The predictor borrows from cluster and profile, which may be NULL. */
+mo_status mo_predictor_parse(const char *text, const mo_cluster *cluster,
+                             const mo_profile *profile, mo_predictor *predictor,
+                             mo_error *err);
+
+/* What op takes on device. */
+double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,
+                       const mo_device *device);
+
+#endif

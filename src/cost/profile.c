@@ -1,0 +1,149 @@
+#include "cost/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "cost/profile_build.h"
+
+/* The profile itself lies in its arena. */
+void mo_profile_free(mo_profile *profile)
+{
+    if (profile)
+        mo_arena_free(profile->arena);
+}
+
+static void add_op(mo_digest *digest, const mo_profile_op *op)
+{
+    mo_digest_text(digest, op->device);
+    mo_digest_text(digest, op->signature);
+    mo_digest_double(digest, op->median_us);
+    mo_digest_double(digest, op->spread_us);
+    mo_digest_int(digest, op->count);
+    mo_digest_double(digest, op->flops);
+    mo_digest_double(digest, op->bytes);
+    mo_digest_double(digest, op->output_elements);
+    mo_digest_int(digest, op->class);
+}
+
+static void add_link(mo_digest *digest, const mo_profile_link *link)
+{
+    mo_digest_text(digest, link->from);
+    mo_digest_text(digest, link->to);
+    mo_digest_double(digest, link->latency_us);
+    mo_digest_double(digest, link->gbps);
+    mo_digest_int(digest, link->from_bytes);
+}
+
+mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
+                            mo_error *err)
+{
+    mo_digest *digest = mo_digest_new();
+
+    if (!digest)
+        return mo_fail_memory(err);
+    mo_digest_int(digest, profile->n_ops);
+    for (int i = 0; i < profile->n_ops; i++)
+        add_op(digest, &profile->ops[i]);
+    mo_digest_int(digest, profile->n_links);
+    for (int i = 0; i < profile->n_links; i++)
+        add_link(digest, &profile->links[i]);
+    *value = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return MO_OK;
+}
+
+/* What rows call the device by its model; NULL when it has none. */
+static const char *model_of(const mo_device *device)
+{
+    if (device->known)
+        return device->known->name;
+    return device->model;
+}
+
+static int compare_op(const void *key, const void *item)
+{
+    const mo_profile_op *wanted = key, *op = item;
+    int order = strcmp(wanted->device, op->device);
+
+    return order != 0 ? order : strcmp(wanted->signature, op->signature);
+}
+
+static const mo_profile_op *find_op(const mo_profile *profile,
+                                    const char *device, const char *signature)
+{
+    mo_profile_op key = { .device = device, .signature = signature };
+
+    if (!device || profile->n_ops == 0)
+        return NULL;
+    return bsearch(&key, profile->ops, (size_t) profile->n_ops,
+                   sizeof *profile->ops, compare_op);
+}
+
+const mo_profile_op *mo_profile_find(const mo_profile *profile,
+                                     const mo_device *device,
+                                     const char *signature)
+{
+    const mo_profile_op *found =
+        find_op(profile, mo_profile_device(device->id), signature);
+
+    return found ? found : find_op(profile, model_of(device), signature);
+}
+
+double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
+                          const char *signature)
+{
+    const mo_profile_op *found = mo_profile_find(profile, device, signature);
+
+    return found ? found->median_us : NAN;
+}
+
+static int compare_pair(const mo_profile_link *link, const char *from,
+                        const char *to)
+{
+    int order = strcmp(link->from, from);
+
+    return order != 0 ? order : strcmp(link->to, to);
+}
+
+/* The last row of the pair that holds from no more than bytes; a message
+ * smaller than any that was measured goes by the first. */
+static const mo_profile_link *find_link(const mo_profile *profile,
+                                        const char *from, const char *to,
+                                        int64_t bytes)
+{
+    const mo_profile_link *links = profile->links;
+    int low = 0, high = profile->n_links;
+
+    if (!from || !to)
+        return NULL;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = compare_pair(&links[middle], from, to);
+
+        if (order < 0 || (order == 0 && links[middle].from_bytes <= bytes))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && compare_pair(&links[low - 1], from, to) == 0)
+        return &links[low - 1];
+    if (low < profile->n_links && compare_pair(&links[low], from, to) == 0)
+        return &links[low];
+    return NULL;
+}
+
+double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
+                          const mo_device *to, int64_t bytes)
+{
+    const mo_profile_link *link = find_link(
+        profile, mo_profile_device(from->id), mo_profile_device(to->id), bytes);
+
+    if (!link)
+        link = find_link(profile, model_of(from), model_of(to), bytes);
+    if (!link)
+        return NAN;
+    /* A gigabit a second is a bit a nanosecond. */
+    return link->latency_us * 1000 + (double) bytes * 8 / link->gbps;
+}

@@ -1,0 +1,95 @@
+/*
+ * profile.h - measured times (moirai-profile(5)).
+ *
+ * Rows for operators, by device and signature (type, shapes, element types,
+ * parameters), and rows for links, by ordered pair of devices.  A device is
+ * told by its id or by its model; a model we know goes by its short name here,
+ * whatever the file calls it.
+ */
+#ifndef MO_COST_PROFILE_H
+#define MO_COST_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/out.h"
+#include "cost/cluster.h"
+#include "graph/graph.h"
+#include "ingest/input.h"
+
+typedef struct mo_profile_op {
+    const char *device;
+    const char *signature;
+    double median_us, spread_us;
+    int count;              /* how often it was measured */
+    double flops, bytes;    /* of the op measured, or MO_UNKNOWN */
+    double output_elements; /* or MO_UNKNOWN */
+    int class;              /* a mo_class, or MO_UNKNOWN */
+    int line;
+} mo_profile_op;
+
+/* A message of from_bytes or more takes latency and size over bandwidth, up to
+ * the size from which the next row of the pair holds. */
+typedef struct mo_profile_link {
+    const char *from, *to;
+    double latency_us, gbps;
+    int64_t from_bytes;
+    int line;
+} mo_profile_link;
+
+typedef struct mo_profile {
+    const char *host;   /* where it was measured, or NULL */
+    const char *file;   /* what errors call it */
+    mo_profile_op *ops; /* sorted by device, signature; no two equal */
+    int n_ops;
+    mo_profile_link *links; /* sorted by from, to, from_bytes; no two equal */
+    int n_links;
+    mo_arena *arena; /* owns all of this, the profile too */
+} mo_profile;
+
+/* "-" is standard input. */
+mo_status mo_profile_read(const char *path, mo_profile **profile,
+                          mo_error *err);
+mo_status mo_profile_read_memory(const char *file, const char *data,
+                                 size_t size, mo_profile **profile,
+                                 mo_error *err);
+/* The same over an input the caller opened and closes. */
+mo_status mo_profile_read_input(mo_input *input, mo_profile **profile,
+                                mo_error *err);
+
+/* The same profile is the same bytes; read back it is equal. */
+void mo_profile_write(const mo_profile *profile, mo_out *out);
+
+void mo_profile_free(mo_profile *profile);
+
+/* Of the rows, not of the host. */
+mo_status mo_profile_digest(const mo_profile *profile, uint64_t *digest,
+                            mo_error *err);
+
+/* The signature of an op of g: what two ops must share to take the same time.
+ * It does not depend on anybody's name. */
+void mo_profile_signature(const mo_graph *g, int op, mo_out *out);
+
+/* The row for a signature on a device, by its id, else by its model; NULL when
+ * there is none. */
+const mo_profile_op *mo_profile_find(const mo_profile *profile,
+                                     const mo_device *device,
+                                     const char *signature);
+
+/* Its median, or NAN. */
+double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
+                          const char *signature);
+
+/* What a message takes, in nanoseconds before rounding; NAN when the profile
+ * does not have the pair, by ids or by models. */
+double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
+                          const mo_device *to, int64_t bytes);
+
+/* An error that names both when no device of the profile is in the cluster: it
+ * was measured on another machine. */
+mo_status mo_profile_fits(const mo_profile *profile, const mo_cluster *cluster,
+                          mo_error *err);
+
+#endif

@@ -1,0 +1,110 @@
+#include "cost/profile.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cost/profile_build.h"
+
+/* An error has room for a few names of each. */
+enum { MAX_NAMES = 6, NAMES_SIZE = 384 };
+
+static bool is_in(const mo_cluster *cluster, const char *device)
+{
+    for (int k = 0; k < cluster->n_devices; k++) {
+        const mo_device *d = &cluster->devices[k];
+
+        if (strcmp(mo_profile_device(d->id), device) == 0 ||
+            (d->known && strcmp(d->known->name, device) == 0) ||
+            (d->model && strcmp(d->model, device) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Rows of one device stand together, so only its first is asked about. */
+static bool fits(const mo_profile *profile, const mo_cluster *cluster)
+{
+    for (int i = 0; i < profile->n_ops; i++)
+        if ((i == 0 ||
+             strcmp(profile->ops[i].device, profile->ops[i - 1].device) != 0) &&
+            is_in(cluster, profile->ops[i].device))
+            return true;
+    for (int i = 0; i < profile->n_links; i++) {
+        const mo_profile_link *link = &profile->links[i];
+
+        if (i > 0 && strcmp(link->from, link[-1].from) == 0 &&
+            strcmp(link->to, link[-1].to) == 0)
+            continue;
+        if (is_in(cluster, link->from) && is_in(cluster, link->to))
+            return true;
+    }
+    return false;
+}
+
+typedef struct names {
+    char text[NAMES_SIZE];
+    size_t length;
+    int n;
+} names;
+
+static void add_name(names *list, const char *name)
+{
+    if (++list->n <= MAX_NAMES)
+        list->length += (size_t) snprintf(list->text + list->length,
+                                          NAMES_SIZE - list->length, "%s%.40s",
+                                          list->n > 1 ? ", " : "", name);
+}
+
+static const char *finish(names *list)
+{
+    if (list->n > MAX_NAMES)
+        snprintf(list->text + list->length, NAMES_SIZE - list->length,
+                 " and %d more", list->n - MAX_NAMES);
+    return list->text;
+}
+
+static void name_measured(const mo_profile *profile, names *list)
+{
+    const char *last = NULL;
+
+    for (int i = 0; i < profile->n_ops; i++) {
+        if (!last || strcmp(last, profile->ops[i].device) != 0)
+            add_name(list, profile->ops[i].device);
+        last = profile->ops[i].device;
+    }
+    for (int i = 0; i < profile->n_links && profile->n_ops == 0; i++) {
+        if (!last || strcmp(last, profile->links[i].from) != 0)
+            add_name(list, profile->links[i].from);
+        last = profile->links[i].from;
+    }
+}
+
+static void name_present(const mo_cluster *cluster, names *list)
+{
+    for (int k = 0; k < cluster->n_devices; k++) {
+        const mo_device *d = &cluster->devices[k];
+        char name[96];
+
+        snprintf(name, sizeof name, "%.20s%s%.16s%s", d->id,
+                 d->model ? " (" : "", d->model ? d->model : "",
+                 d->model ? ")" : "");
+        add_name(list, name);
+    }
+}
+
+mo_status mo_profile_fits(const mo_profile *profile, const mo_cluster *cluster,
+                          mo_error *err)
+{
+    names measured = { .n = 0 }, present = { .n = 0 };
+
+    if (fits(profile, cluster))
+        return MO_OK;
+    name_measured(profile, &measured);
+    name_present(cluster, &present);
+    return mo_fail_at(err, MO_E_INPUT, profile->file, 0,
+                      "a profile of another machine: it is of %s%s%.40s, and "
+                      "the cluster is %s; profile these, or give their cluster",
+                      finish(&measured), profile->host ? " on " : "",
+                      profile->host ? profile->host : "", finish(&present));
+}
