@@ -27,6 +27,7 @@ struct plan {
     struct planned_edge *edges;
     size_t n_edges, room;
     int components, max_inputs, window;
+    int one_in_is_source;     /* beside those that nothing can precede */
     bool has_ports, has_keys, has_times, has_comms, has_sizes;
 };
 
@@ -64,6 +65,7 @@ static void plan_kind(struct plan *p, unsigned seed, int n_ops)
     p->components = chance(p, 3) ? 1 + random_below(&p->random, 4) : 1;
     p->max_inputs = inputs[random_below(&p->random, COUNT(inputs))];
     p->window = chance(p, 2) ? 1 + random_below(&p->random, 6) : n_ops + 1;
+    p->one_in_is_source = chance(p, 2) ? 10 : 1000;
     p->n_constants = chance(p, 3) ? random_below(&p->random, n_ops + 1) : 0;
     p->has_ports = chance(p, 2);
     p->has_keys = chance(p, 3);
@@ -105,12 +107,15 @@ static void plan_edge(struct plan *p, int from, int to)
 
 static void plan_inputs(struct plan *p, int op)
 {
-    int count = chance(p, 10) ? 0 : 1 + random_below(&p->random, p->max_inputs);
+    int before = op / p->components;   /* ops of the same component */
+    int reach = before < p->window ? before : p->window;
+    int count = 1 + random_below(&p->random, p->max_inputs);
 
+    if (reach == 0 || chance(p, p->one_in_is_source))
+        return;
     for (int i = 0; i < count; i++) {
-        int back = 1 + random_below(&p->random, p->window);
-        if (op - back * p->components >= 0)
-            plan_edge(p, op - back * p->components, op);
+        int back = 1 + random_below(&p->random, reach);
+        plan_edge(p, op - back * p->components, op);
     }
 }
 
