@@ -49,13 +49,13 @@ static double product(const mo_shape *shape, int first, int end)
 
 double mo_flops_output(const mo_work_input *in)
 {
-    return has_output(in) ? in->operator->per_element * output_elements(in)
+    return has_output(in) ? in->kind->per_element * output_elements(in)
                           : UNKNOWN;
 }
 
 double mo_flops_input(const mo_work_input *in)
 {
-    return has_input(in, 0) ? in->operator->per_element * input_elements(in)
+    return has_input(in, 0) ? in->kind->per_element * input_elements(in)
                             : UNKNOWN;
 }
 
@@ -66,7 +66,7 @@ double mo_flops_largest(const mo_work_input *in)
     for (int i = 0; i < in->n_inputs; i++)
         if (has_input(in, i) && elements(&in->inputs[i]) > largest)
             largest = elements(&in->inputs[i]);
-    return largest < 0 ? UNKNOWN : in->operator->per_element * largest;
+    return largest < 0 ? UNKNOWN : in->kind->per_element * largest;
 }
 
 /* Every output element is a sum of inner products, and one more addition when
@@ -253,8 +253,7 @@ double mo_flops_lrn(const mo_work_input *in)
     if (!has_output(in) || !in->attrs ||
         mo_json_ints(in->attrs, "size", &size, 1) != 1 || size <= 0)
         return UNKNOWN;
-    return output_elements(in) *
-           (2 * (double) size + in->operator->per_element);
+    return output_elements(in) * (2 * (double) size + in->kind->per_element);
 }
 
 double mo_flops_interpolate(const mo_work_input *in)
@@ -287,7 +286,7 @@ double mo_flops_attention(const mo_work_input *in)
     keys = dim_from_end(k, 2);
     return queries * keys *
            (2 * dim_from_end(q, 1) + 2 * dim_from_end(v, 1) +
-            in->operator->per_element);
+            in->kind->per_element);
 }
 
 /* W [directions?, gates * hidden, features] at weights, R behind it. */
@@ -310,8 +309,7 @@ static double recurrent(const mo_work_input *in, int weights)
     if (features <= 0)
         return UNKNOWN;
     return input_elements(in) / features * directions *
-           (2 * rows * (features + hidden) +
-            in->operator->per_element * hidden);
+           (2 * rows * (features + hidden) + in->kind->per_element * hidden);
 }
 
 double mo_flops_onnx_rnn(const mo_work_input *in)

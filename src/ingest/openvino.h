@@ -1,8 +1,9 @@
 /*
  * openvino.h - OpenVINO IR, versions 10 and 11, from the .xml alone.
  *
- * Three steps, a file each: parse the layers (ir.h), give dynamic dimensions
- * their sizes (infer.h), fold constants and build the graph (openvino.c).
+ * Four steps: parse the layers (ir.h), give dynamic dimensions their sizes
+ * (infer.h), tell constants from what runs (fold.h), build the graph
+ * (ir_graph.h).  Flops and traffic come later (work.h).
  */
 #ifndef MO_INGEST_OPENVINO_H
 #define MO_INGEST_OPENVINO_H

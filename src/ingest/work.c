@@ -271,11 +271,11 @@ static const char *attrs_of(const mo_op *op)
     return op->attrs;
 }
 
-static double flops_of(filler *f, const mo_op *op, const mo_operator *operator)
+static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
 {
     mo_work_input input = {
         .attrs = attrs_of(op),
-        .operator= operator,
+        .kind = kind,
         .inputs = f->inputs,
         .dtypes = f->dtypes,
         .n_inputs = f->n_inputs,
@@ -283,10 +283,10 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *operator)
     };
     double flops;
 
-    if (!operator->flops)
+    if (!kind->flops)
         return 0;
     input.n_outputs = gather_outputs(f, op);
-    flops = operator->flops(&input);
+    flops = kind->flops(&input);
     return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
 }
 
@@ -296,7 +296,7 @@ static bool touches_memory(mo_class class)
            class != MO_CLASS_SHAPE;
 }
 
-static double bytes_of(const filler *f, int id, const mo_operator *operator)
+static double bytes_of(const filler *f, int id, const mo_operator *kind)
 {
     const mo_op *op = &f->g->ops[id];
     double written = (double) op->output_bytes, read = f->read;
@@ -304,11 +304,11 @@ static double bytes_of(const filler *f, int id, const mo_operator *operator)
     bool weights_apart = op->weight_bytes > 0 &&
                          f->g->feed_start[id] == f->g->feed_start[id + 1];
 
-    if (!touches_memory(operator->class))
+    if (!touches_memory(kind->class))
         return 0;
     if (op->output_bytes < 0 || read < 0)
         return MO_UNKNOWN;
-    if (operator->picks)
+    if (kind->picks)
         read += written - (weights_apart ? 0 : f->read_first);
     else if (weights_apart)
         read += (double) op->weight_bytes;
@@ -318,18 +318,18 @@ static double bytes_of(const filler *f, int id, const mo_operator *operator)
 static void fill_op(filler *f, int id)
 {
     mo_op *op = &f->g->ops[id];
-    const mo_operator *operator;
+    const mo_operator *kind;
 
     if (op->flops >= 0 && op->bytes >= 0)
         return;
-    operator= find_operator(f, op->type);
-    if (!operator)
+    kind = find_operator(f, op->type);
+    if (!kind)
         return;
     gather_inputs(f, id);
     if (op->flops < 0)
-        op->flops = flops_of(f, op, operator);
+        op->flops = flops_of(f, op, kind);
     if (op->bytes < 0)
-        op->bytes = bytes_of(f, id, operator);
+        op->bytes = bytes_of(f, id, kind);
 }
 
 mo_status mo_work_fill(mo_graph *g, mo_error *err)

@@ -19,7 +19,7 @@ enum { MO_WORK_MAX_PORTS = 64 };   /* further inputs are counted, not shown */
 /* One op as a formula sees it. */
 typedef struct mo_work_input {
     const char *attrs;           /* the op's parameters, or NULL */
-    const mo_operator *operator;
+    const mo_operator *kind;
     const mo_shape *inputs;      /* by port; rank -1 where unknown */
     const char *const *dtypes;
     int n_inputs;
