@@ -64,7 +64,7 @@ static void miss_time(mo_maker *m, int op, int device)
                   m->cluster->devices[device].id);
 }
 
-static mo_status fill_op(mo_maker *m, int op, const place *wheres,
+static mo_status fill_op(mo_maker *m, int op, const place *places,
                          const char *signature, mo_error *err)
 {
     mo_instance *x = m->x;
