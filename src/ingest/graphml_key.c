@@ -85,6 +85,8 @@ static mo_status add_meaning(mo_graphml_key *key, mo_graphml_role role,
 {
     mo_graphml_meaning *meaning = &key->meanings[role];
 
+    if (meaning->line > 0 && strcmp(meaning->name, name) == 0)
+        return MO_OK;
     if (meaning->line > 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, line,
                           "key '%.60s' is declared twice for %ss, first on "

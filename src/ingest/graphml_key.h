@@ -41,9 +41,10 @@ mo_status mo_graphml_keys_init(mo_graphml_keys *keys, mo_error *err);
 void mo_graphml_keys_clear(mo_graphml_keys *keys);
 
 /*
- * Adds the <key> that element is.  The same id may be declared once for nodes
- * and once for edges; any other repetition is an error.  *key is valid until
- * the next is added; *roles says for whom this declaration is.
+ * Adds the <key> that element is.  An id may be declared once for nodes and
+ * once for edges, and again with the same name (networkx does so for each type
+ * that an attribute's values have); anything else is an error.  *key is valid
+ * until the next is added; *roles says for whom this declaration is.
  */
 mo_status mo_graphml_key_declare(mo_graphml_keys *keys,
                                  const mo_xml_element *element,

@@ -152,14 +152,14 @@ static const struct {
 };
 
 /* Text of two or four bytes a character is full of zeros, and libxml2 decodes
- * it: it begins with a byte order mark, or with a '<' among zeros. */
+ * it: it begins with a byte order mark, or with a '<' next to a zero. */
 static bool is_wide(const char *data, size_t size)
 {
     if (size < 4)
         return false;
     return memcmp(data, "\xfe\xff", 2) == 0 ||
            memcmp(data, "\xff\xfe", 2) == 0 ||
-           (memchr(data, 0, 4) && memchr(data, '<', 4));
+           (memchr(data, 0, 2) && memchr(data, '<', 4));
 }
 
 static mo_status refuse_what_is_no_xml(const mo_input *input, const char *data,

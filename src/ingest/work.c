@@ -65,12 +65,13 @@ static const mo_operator *find_operator(filler *f, const char *type)
     return f->operators[slot];
 }
 
-/* Which of op's shapes belongs to a port that may have no number, or -1. */
+/* Which of op's shapes belongs to a port that may have no number, or -1.  An
+ * op with one output gives that one through every port, as in the builder. */
 static int shape_index(const mo_op *op, int port)
 {
-    if (port >= 0)
-        return port;
-    return mo_part_count(op->shape) == 1 ? 0 : -1;
+    if (op->shape && !strchr(op->shape, ';'))
+        return 0;
+    return port >= 0 ? port : -1;
 }
 
 static int64_t port_bytes(const mo_op *op, int port)
