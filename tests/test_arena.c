@@ -15,15 +15,15 @@ END_TEST
 
 START_TEST(memory_is_zeroed_and_aligned_for_any_type)
 {
+    static const char zeros[1000];
     mo_arena *arena = mo_arena_new();
 
-    for (size_t size = 0; size < 3000; size++) {
-        unsigned char *bytes = mo_arena_alloc(arena, size);
+    for (size_t size = 0; size < sizeof zeros; size++) {
+        char *bytes = mo_arena_alloc(arena, size);
 
         ck_assert_ptr_nonnull(bytes);
         ck_assert_uint_eq((uintptr_t) bytes % _Alignof(max_align_t), 0);
-        for (size_t i = 0; i < size; i++)
-            ck_assert_uint_eq(bytes[i], 0);
+        ck_assert(memcmp(bytes, zeros, size) == 0);
         memset(bytes, 0xff, size);
         mo_arena_text(arena, "odd", size % 4);
     }
@@ -46,7 +46,7 @@ END_TEST
 
 START_TEST(texts_stay_while_the_arena_grows)
 {
-    enum { TEXTS = 100000 };
+    enum { TEXTS = 20000 };
     mo_arena *arena = mo_arena_new();
     char **texts = mo_arena_array(arena, TEXTS, sizeof *texts);
     char name[16];
@@ -57,7 +57,8 @@ START_TEST(texts_stay_while_the_arena_grows)
     }
     for (int i = 0; i < TEXTS; i++) {
         snprintf(name, sizeof name, "op%d", i);
-        ck_assert_str_eq(texts[i], name);
+        if (strcmp(texts[i], name) != 0)
+            ck_abort_msg("%s became %s", name, texts[i]);
     }
     mo_arena_free(arena);
 }
