@@ -9,8 +9,8 @@
 #include "tests/suite.h"
 
 static const char *const names[] = {
-    "rtx2080ti", "t4",   "p4",   "rtx3060ti", "v100", "p100",    "a100",
-    "h100",      "h200", "l4",   "l40s",      "a10",  "rtx3090", "rtx4090",
+    "rtx2080ti", "t4",   "p4", "rtx3060ti", "v100", "p100",    "a100",
+    "h100",      "h200", "l4", "l40s",      "a10",  "rtx3090", "rtx4090",
 };
 
 START_TEST(the_devices_of_the_manual_are_known)
@@ -48,8 +48,8 @@ static int models(void)
 START_TEST(a_peak_is_what_the_cores_and_the_clock_make)
 {
     const mo_device_model *model = &mo_device_models[_i];
-    double peak = 2.0 * cores_per_sm(model) * model->sms * model->clock_mhz
-                  / 1000;
+    double peak =
+        2.0 * cores_per_sm(model) * model->sms * model->clock_mhz / 1000;
 
     ck_assert_msg(fabs(model->gflops / peak - 1) < 0.04, "%s: %g, not %g",
                   model->name, model->gflops, peak);

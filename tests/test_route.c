@@ -42,8 +42,7 @@ static void plan_link(plan *p, int from, int to, double gbps,
                       int64_t latency_ns)
 {
     ck_assert_int_lt(p->cluster.n_links, MAX_LINKS);
-    p->links[p->cluster.n_links++] =
-        (mo_link) { from, to, gbps, latency_ns, 0 };
+    p->links[p->cluster.n_links++] = (mo_link){ from, to, gbps, latency_ns, 0 };
 }
 
 static const mo_route *route(const mo_routes *routes, int from, int to)
@@ -52,8 +51,7 @@ static const mo_route *route(const mo_routes *routes, int from, int to)
 }
 
 /* "A B D": the devices on the way. */
-static const char *way(const plan *p, const mo_routes *routes, int from,
-                       int to)
+static const char *way(const plan *p, const mo_routes *routes, int from, int to)
 {
     static char text[1024];
     const mo_route *r = route(routes, from, to);
@@ -86,7 +84,7 @@ START_TEST(a_path_is_as_wide_as_its_narrowest_link)
     MUST(mo_routes_make(&p->cluster, &routes, &err));
     r = route(routes, A, D);
     ck_assert_double_eq(r->gbps, 0.04);
-    ck_assert_double_eq_tol(100e6 * 8 / r->gbps, 20e9, 1);   /* ns */
+    ck_assert_double_eq_tol(100e6 * 8 / r->gbps, 20e9, 1); /* ns */
     ck_assert_int_eq(r->latency_ns, 7000);
     ck_assert_int_eq(r->hops, 2);
     ck_assert_str_eq(way(p, routes, A, D), "A B D");
@@ -114,8 +112,8 @@ END_TEST
 
 /*
  *      A --100, 9 us--> B --40, 1 us--> D      A to D is 40 wide either way, so
- *       `-40, 1 us-> C -40, 1 us-^             it takes the quick way to B, which
- *          (A to C to B)                       is not the route from A to B.
+ *       `-40, 1 us-> C -40, 1 us-^             it takes the quick way to B,
+ * which (A to C to B)                       is not the route from A to B.
  */
 START_TEST(a_route_is_not_made_of_routes)
 {
@@ -145,21 +143,37 @@ static const struct {
     const char *way;
 } ties[] = {
     { "latency decides between equal widths",
-      { { A, B, 10, 9, 0 }, { A, C, 10, 1, 0 }, { A, D, 10, 4, 0 },
-        { B, E, 10, 1, 0 }, { C, D, 10, 1, 0 }, { D, E, 10, 1, 0 } },
-      6, "A C D E" },
-    { "hops decide between equal latencies",
-      { { A, B, 10, 1, 0 }, { A, D, 10, 2, 0 }, { B, C, 10, 1, 0 },
-        { C, E, 10, 1, 0 }, { D, E, 10, 1, 0 } },
-      5, "A D E" },
-    { "numbers decide between equal hops",
-      { { A, C, 10, 1, 0 }, { A, D, 10, 1, 0 }, { C, E, 10, 1, 0 },
+      { { A, B, 10, 9, 0 },
+        { A, C, 10, 1, 0 },
+        { A, D, 10, 4, 0 },
+        { B, E, 10, 1, 0 },
+        { C, D, 10, 1, 0 },
         { D, E, 10, 1, 0 } },
-      4, "A C E" },
+      6,
+      "A C D E" },
+    { "hops decide between equal latencies",
+      { { A, B, 10, 1, 0 },
+        { A, D, 10, 2, 0 },
+        { B, C, 10, 1, 0 },
+        { C, E, 10, 1, 0 },
+        { D, E, 10, 1, 0 } },
+      5,
+      "A D E" },
+    { "numbers decide between equal hops",
+      { { A, C, 10, 1, 0 },
+        { A, D, 10, 1, 0 },
+        { C, E, 10, 1, 0 },
+        { D, E, 10, 1, 0 } },
+      4,
+      "A C E" },
     { "links without latency make no circles",
-      { { A, B, 10, 0, 0 }, { B, A, 10, 0, 0 }, { B, C, 10, 0, 0 },
-        { C, A, 10, 0, 0 }, { C, E, 10, 0, 0 } },
-      5, "A B C E" },
+      { { A, B, 10, 0, 0 },
+        { B, A, 10, 0, 0 },
+        { B, C, 10, 0, 0 },
+        { C, A, 10, 0, 0 },
+        { C, E, 10, 0, 0 } },
+      5,
+      "A B C E" },
 };
 
 START_TEST(ties_are_broken_in_order)
@@ -262,7 +276,7 @@ static plan *random_plan(int seed, int n, int percent)
 typedef struct trail {
     double gbps;
     int64_t latency_ns;
-    int hops, devices[16];   /* after the first */
+    int hops, devices[16]; /* after the first */
 } trail;
 
 static bool is_better(const trail *a, const trail *b)
@@ -308,26 +322,26 @@ static trail best_trail(const plan *p, int from, int to)
 
     for (int l = 0; l < p->cluster.n_links; l++)
         if (p->links[l].from == from && p->links[l].to == to)
-            return (trail) { p->links[l].gbps, p->links[l].latency_ns, 1,
-                             { to } };
+            return (
+                trail){ p->links[l].gbps, p->links[l].latency_ns, 1, { to } };
     enumerate(p, from, to, 1u << from, &nowhere, &best);
     return best;
 }
 
-static void check_pair(const plan *p, const mo_routes *routes, int from,
-                       int to, int seed)
+static void check_pair(const plan *p, const mo_routes *routes, int from, int to,
+                       int seed)
 {
     trail best = best_trail(p, from, to);
     const mo_route *r = route(routes, from, to);
 
-    ck_assert_msg(r->gbps == best.gbps && r->latency_ns == best.latency_ns
-                      && r->hops == best.hops,
+    ck_assert_msg(r->gbps == best.gbps && r->latency_ns == best.latency_ns &&
+                      r->hops == best.hops,
                   "seed %d, %d to %d: %g %lld %d, not %g %lld %d", seed, from,
                   to, r->gbps, (long long) r->latency_ns, r->hops, best.gbps,
                   (long long) best.latency_ns, best.hops);
     for (int h = 0; h < r->hops; h++)
-        ck_assert_msg(p->links[routes->path[r->first_link + h]].to
-                          == best.devices[h],
+        ck_assert_msg(p->links[routes->path[r->first_link + h]].to ==
+                          best.devices[h],
                       "seed %d, %d to %d: hop %d", seed, from, to, h);
 }
 
@@ -358,8 +372,8 @@ static void find_widths(const plan *p, int n, double widths[MANY][MANY])
     for (int k = 0; k < n; k++)
         for (int a = 0; a < n; a++)
             for (int b = 0; b < n; b++) {
-                double through = widths[a][k] < widths[k][b] ? widths[a][k]
-                                                             : widths[k][b];
+                double through =
+                    widths[a][k] < widths[k][b] ? widths[a][k] : widths[k][b];
 
                 if (a != b && through > widths[a][b])
                     widths[a][b] = through;
@@ -431,14 +445,18 @@ static const struct {
     { 3, 3, { { A, B, 1, 0, 0 }, { B, C, 1, 0, 0 }, { C, A, 1, 0, 0 } }, "" },
     { 2, 0, { { 0 } }, "A cannot reach B" },
     { 2, 1, { { B, A, 1, 0, 0 } }, "A cannot reach B" },
-    { 4, 4,
-      { { A, B, 1, 0, 0 }, { B, A, 1, 0, 0 }, { C, D, 1, 0, 0 },
+    { 4,
+      4,
+      { { A, B, 1, 0, 0 },
+        { B, A, 1, 0, 0 },
+        { C, D, 1, 0, 0 },
         { D, C, 1, 0, 0 } },
       "A, B cannot reach C, D" },
-    { 3, 3, { { A, C, 1, 0, 0 }, { B, A, 1, 0, 0 }, { C, A, 1, 0, 0 } },
+    { 3,
+      3,
+      { { A, C, 1, 0, 0 }, { B, A, 1, 0, 0 }, { C, A, 1, 0, 0 } },
       "A, C cannot reach B" },
-    { 14, 0, { { 0 } },
-      "A cannot reach B, C, D, E, F, G, H, I and 5 more" },
+    { 14, 0, { { 0 } }, "A cannot reach B, C, D, E, F, G, H, I and 5 more" },
 };
 
 START_TEST(a_cluster_in_two_parts_is_named_so)

@@ -18,8 +18,8 @@ enum { MAX_SHOWN = 60, LIST_SIZE = 512 };
 
 static bool read_double(const mo_xml_attribute *from, double *value)
 {
-    return mo_number_read_double(from->value, from->length, value)
-           == MO_NUMBER_OK;
+    return mo_number_read_double(from->value, from->length, value) ==
+           MO_NUMBER_OK;
 }
 
 /* A non-negative double rounded to a whole number. */
@@ -57,8 +57,8 @@ static bool read_int_from(const mo_xml_attribute *from, int lowest, void *to)
 {
     int64_t value;
 
-    if (mo_number_read_int(from->value, from->length, &value) != MO_NUMBER_OK
-        || value < lowest || value > INT_MAX)
+    if (mo_number_read_int(from->value, from->length, &value) != MO_NUMBER_OK ||
+        value < lowest || value > INT_MAX)
         return false;
     *(int *) to = (int) value;
     return true;
@@ -80,9 +80,9 @@ static bool read_bytes(const mo_xml_attribute *from, void *to)
     double value;
     int64_t bytes;
 
-    if (mo_number_read_int(from->value, from->length, &bytes) != MO_NUMBER_OK
-        && (!read_double(from, &value) || !to_int64(value, &bytes)
-            || (double) bytes != value))
+    if (mo_number_read_int(from->value, from->length, &bytes) != MO_NUMBER_OK &&
+        (!read_double(from, &value) || !to_int64(value, &bytes) ||
+         (double) bytes != value))
         return false;
     if (bytes < 0)
         return false;
@@ -102,8 +102,8 @@ static bool read_latency(const mo_xml_attribute *from, void *to)
     double value;
     int64_t ns;
 
-    if (!read_double(from, &value) || !to_int64(value * 1000, &ns)
-        || ns > MO_MAX_LATENCY_NS)
+    if (!read_double(from, &value) || !to_int64(value * 1000, &ns) ||
+        ns > MO_MAX_LATENCY_NS)
         return false;
     *(int64_t *) to = ns;
     return true;
@@ -119,8 +119,7 @@ static const struct {
     [MO_ATTRIBUTE_INDEX] = { read_index, "a whole number from 0 on" },
     [MO_ATTRIBUTE_BYTES] = { read_bytes, "a whole number of bytes" },
     [MO_ATTRIBUTE_GIB] = { read_gib, "a number of GiB that is not negative" },
-    [MO_ATTRIBUTE_LATENCY] = { read_latency,
-                               "a number of microseconds, at most 100 seconds" },
+    [MO_ATTRIBUTE_LATENCY] = { read_latency, "microseconds from 0 to 1e8" },
 };
 
 static int shown(const mo_xml_attribute *attribute)
@@ -149,8 +148,8 @@ static mo_status read_value(const mo_xml_element *element,
     if (kinds[attribute->kind].read(from, to))
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
-                      "%s '%.*s' of a <%s> must be %s", from->name,
-                      shown(from), from->value, element->name,
+                      "%s '%.*s' of a <%s> must be %s", from->name, shown(from),
+                      from->value, element->name,
                       kinds[attribute->kind].wanted);
 }
 

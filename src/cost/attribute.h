@@ -16,20 +16,20 @@
 #include "ingest/xml.h"
 
 typedef enum mo_attribute_kind {
-    MO_ATTRIBUTE_TEXT,       /* const char *; "" is as good as none */
-    MO_ATTRIBUTE_POSITIVE,   /* double > 0 */
-    MO_ATTRIBUTE_AMOUNT,     /* double >= 0 */
-    MO_ATTRIBUTE_COUNT,      /* int >= 1 */
-    MO_ATTRIBUTE_INDEX,      /* int >= 0 */
-    MO_ATTRIBUTE_BYTES,      /* int64_t >= 0 */
-    MO_ATTRIBUTE_GIB,        /* int64_t bytes, written in GiB */
-    MO_ATTRIBUTE_LATENCY     /* int64_t ns, written in us, to MO_MAX_LATENCY_NS */
+    MO_ATTRIBUTE_TEXT,     /* const char *; "" is as good as none */
+    MO_ATTRIBUTE_POSITIVE, /* double > 0 */
+    MO_ATTRIBUTE_AMOUNT,   /* double >= 0 */
+    MO_ATTRIBUTE_COUNT,    /* int >= 1 */
+    MO_ATTRIBUTE_INDEX,    /* int >= 0 */
+    MO_ATTRIBUTE_BYTES,    /* int64_t >= 0 */
+    MO_ATTRIBUTE_GIB,      /* int64_t bytes, written in GiB */
+    MO_ATTRIBUTE_LATENCY   /* int64_t ns, written in us, to MO_MAX_LATENCY_NS */
 } mo_attribute_kind;
 
 typedef struct mo_attribute {
-    const char *name;   /* NULL ends the table */
+    const char *name; /* NULL ends the table */
     mo_attribute_kind kind;
-    size_t offset;      /* of the field, of the kind's type */
+    size_t offset; /* of the field, of the kind's type */
 } mo_attribute;
 
 /* Reads all attributes of element into the struct at base.  Texts are copied

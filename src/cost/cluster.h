@@ -22,55 +22,56 @@ enum { MO_MAX_DEVICES = 1024, MO_MAX_LINKS = 1 << 20 };
 
 typedef struct mo_device {
     const char *id;
-    const char *model;          /* as written, or NULL */
-    const mo_device_model *known;   /* what the table says of it, or NULL */
+    const char *model;            /* as written, or NULL */
+    const mo_device_model *known; /* what the table says of it, or NULL */
     bool is_cpu;
-    double gflops, bandwidth_gbs, clock_mhz, launch_us;   /* 0: unknown */
-    int sms;                        /* 0: unknown */
-    int64_t memory_bytes;       /* what ops may use: reserve already taken off;
-                                   INT64_MAX when there is no limit */
-    int rank, gpu;              /* where it runs; -1 when the file is silent */
-    const char *host;           /* or NULL */
+    double gflops, bandwidth_gbs, clock_mhz, launch_us; /* 0: unknown */
+    int sms;                                            /* 0: unknown */
+    int64_t memory_bytes; /* what ops may use: reserve already taken off;
+                             INT64_MAX when there is no limit */
+    int rank, gpu;        /* where it runs; -1 when the file is silent */
+    const char *host;     /* or NULL */
     int line;
 } mo_device;
 
 typedef struct mo_link {
-    int from, to;               /* one direction; `between` makes two */
-    double gbps;                /* gigabits a second, > 0 */
-    int64_t latency_ns;         /* 0 .. MO_MAX_LATENCY_NS */
+    int from, to;       /* one direction; `between` makes two */
+    double gbps;        /* gigabits a second, > 0 */
+    int64_t latency_ns; /* 0 .. MO_MAX_LATENCY_NS */
     int line;
 } mo_link;
 
 typedef struct mo_cluster {
-    const char *name;           /* or NULL */
-    const char *file;           /* what errors call it */
-    mo_device *devices;         /* in the file's order; at least one */
+    const char *name;   /* or NULL */
+    const char *file;   /* what errors call it */
+    mo_device *devices; /* in the file's order; at least one */
     int n_devices;
-    mo_link *links;             /* sorted by from, to; no pair twice */
+    mo_link *links; /* sorted by from, to; no pair twice */
     int n_links;
     mo_arena *arena;
 } mo_cluster;
 
 typedef struct mo_builtin_cluster {
-    const char *name, *help, *text;   /* text: a cluster file */
+    const char *name, *help, *text; /* text: a cluster file */
 } mo_builtin_cluster;
 
-extern const mo_builtin_cluster mo_builtin_clusters[];   /* NULL name ends */
+extern const mo_builtin_cluster mo_builtin_clusters[]; /* NULL name ends */
 
 const mo_builtin_cluster *mo_builtin_cluster_find(const char *name);
 
 /* A cluster file or an NCCL topology dump; "-" is standard input. */
-mo_status mo_cluster_read(const char *path, mo_cluster **cluster, mo_error *err);
+mo_status mo_cluster_read(const char *path, mo_cluster **cluster,
+                          mo_error *err);
 mo_status mo_cluster_read_memory(const char *file, const char *data,
                                  size_t size, mo_cluster **cluster,
                                  mo_error *err);
 void mo_cluster_free(mo_cluster *cluster);
 
-/* The cluster to use for a graph: name_or_file when it is given, a file of that
- * name rather than a built-in; else <stem>.cluster.xml beside graph_path; else
- * what MOIRAI_CLUSTER names; else inter-server.  Both arguments may be NULL, and
- * "-" is a graph that lies beside nothing.  *where says which it was, in words
- * for one line on standard error; the caller frees it. */
+/* The cluster to use for a graph: name_or_file when it is given, a file of
+ * that name rather than a built-in; else <stem>.cluster.xml beside graph_path;
+ * else what MOIRAI_CLUSTER names; else inter-server.  Both arguments may be
+ * NULL, and "-" is a graph that lies beside nothing.  *where says which it was,
+ * in words for one line on standard error; the caller frees it. */
 mo_status mo_cluster_choose(const char *name_or_file, const char *graph_path,
                             mo_cluster **cluster, char **where, mo_error *err);
 
@@ -79,6 +80,6 @@ mo_status mo_cluster_choose(const char *name_or_file, const char *graph_path,
 mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *digest,
                             mo_error *err);
 
-int mo_cluster_find(const mo_cluster *cluster, const char *id);   /* or -1 */
+int mo_cluster_find(const mo_cluster *cluster, const char *id); /* or -1 */
 
 #endif

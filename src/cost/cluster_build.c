@@ -14,11 +14,11 @@ struct mo_cluster_builder {
     mo_arena *arena;
     const char *name;
     mo_intern *ids;
-    int *device_of;   /* by number of id, or NO_DEVICE */
+    int *device_of; /* by number of id, or NO_DEVICE */
     size_t n_ids, ids_room;
     mo_device *devices;
     size_t n_devices, devices_room;
-    mo_link *links;   /* their ends are numbers of ids until the end */
+    mo_link *links; /* their ends are numbers of ids until the end */
     size_t n_links, links_room;
 };
 
@@ -68,8 +68,8 @@ mo_status mo_cluster_builder_id(mo_cluster_builder *builder, const char *id,
 
     if (status != MO_OK || (size_t) *number < builder->n_ids)
         return status;
-    status = MO_PUSH(builder->device_of, builder->n_ids, builder->ids_room,
-                     err);
+    status =
+        MO_PUSH(builder->device_of, builder->n_ids, builder->ids_room, err);
     if (status == MO_OK)
         builder->device_of[builder->n_ids++] = NO_DEVICE;
     return status;
@@ -104,8 +104,8 @@ mo_status mo_cluster_builder_device(mo_cluster_builder *builder,
                                     const mo_device *device, mo_error *err)
 {
     int number, other;
-    mo_status status = mo_cluster_builder_id(
-        builder, device->id, strlen(device->id), &number, err);
+    mo_status status = mo_cluster_builder_id(builder, device->id,
+                                             strlen(device->id), &number, err);
 
     if (status != MO_OK)
         return status;
@@ -142,8 +142,8 @@ mo_status mo_cluster_builder_link(mo_cluster_builder *builder,
         return mo_fail_at(err, MO_E_LIMIT, NULL, link->line,
                           "more than %d links; describe fewer devices",
                           MO_MAX_LINKS);
-    status = MO_PUSH(builder->links, builder->n_links, builder->links_room,
-                     err);
+    status =
+        MO_PUSH(builder->links, builder->n_links, builder->links_room, err);
     if (status == MO_OK)
         builder->links[builder->n_links++] = *link;
     return status;
@@ -247,8 +247,8 @@ mo_status mo_cluster_builder_finish(mo_cluster_builder *builder,
     made->devices = copy(arena, builder->devices, builder->n_devices,
                          sizeof *builder->devices);
     made->n_devices = (int) builder->n_devices;
-    made->links = copy(arena, builder->links, builder->n_links,
-                       sizeof *builder->links);
+    made->links =
+        copy(arena, builder->links, builder->n_links, sizeof *builder->links);
     made->n_links = (int) builder->n_links;
     if (!made->file || !made->devices || !made->links)
         return mo_fail_memory(err);

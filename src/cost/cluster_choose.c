@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #define DEFAULT_CLUSTER "inter-server"
-#define SUFFIX ".cluster.xml"
+#define SUFFIX          ".cluster.xml"
 
 static bool is_stdin(const char *path)
 {
@@ -22,8 +22,8 @@ static bool is_file(const char *path)
 {
     struct stat about;
 
-    return is_stdin(path)
-           || (stat(path, &about) == 0 && !S_ISDIR(about.st_mode));
+    return is_stdin(path) ||
+           (stat(path, &about) == 0 && !S_ISDIR(about.st_mode));
 }
 
 /* What is there but cannot be read must not pass for absent. */
@@ -74,8 +74,8 @@ static char *beside(const char *graph_path)
     const char *slash = strrchr(graph_path, '/');
     const char *base = slash ? slash + 1 : graph_path;
     const char *dot = strrchr(base, '.');
-    size_t stem = dot && dot > base ? (size_t) (dot - graph_path)
-                                    : strlen(graph_path);
+    size_t stem =
+        dot && dot > base ? (size_t) (dot - graph_path) : strlen(graph_path);
     char *path = malloc(stem + sizeof SUFFIX);
 
     if (!path)
@@ -115,8 +115,7 @@ static mo_status take(const char *name, const char *origin,
     return status;
 }
 
-static mo_status take_unasked(mo_cluster **cluster, char **where,
-                              mo_error *err)
+static mo_status take_unasked(mo_cluster **cluster, char **where, mo_error *err)
 {
     const char *named = getenv("MOIRAI_CLUSTER");
 

@@ -12,7 +12,7 @@
 #include "ingest/xml.h"
 
 typedef struct mo_cluster_format {
-    const char *root;   /* name of the root element */
+    const char *root; /* name of the root element */
 
     /* *state is what the others get; it may be built up to any point when this
      * fails, and free is called all the same. */
@@ -27,7 +27,7 @@ typedef struct mo_cluster_format {
     void (*free)(void *state);
 } mo_cluster_format;
 
-extern const mo_cluster_format mo_cluster_format_own;    /* <cluster> */
-extern const mo_cluster_format mo_cluster_format_nccl;   /* <system> */
+extern const mo_cluster_format mo_cluster_format_own;  /* <cluster> */
+extern const mo_cluster_format mo_cluster_format_nccl; /* <system> */
 
 #endif

@@ -13,15 +13,15 @@
  */
 typedef struct own {
     mo_cluster_builder *builder;
-    const char *space;   /* the root's namespace, or NULL */
+    const char *space; /* the root's namespace, or NULL */
     const char *name;
-    int skipped;         /* how many foreign elements are open */
+    int skipped; /* how many foreign elements are open */
 } own;
 
 typedef struct device_attributes {
     mo_device device;
     const char *kind;
-    int64_t memory_gib;   /* in bytes, or MO_DEVICE_UNSET */
+    int64_t memory_gib; /* in bytes, or MO_DEVICE_UNSET */
     int64_t reserve_bytes;
 } device_attributes;
 
@@ -31,8 +31,8 @@ typedef struct link_attributes {
 } link_attributes;
 
 #define CLUSTER(field) offsetof(own, field)
-#define DEVICE(field) offsetof(device_attributes, field)
-#define LINK(field) offsetof(link_attributes, field)
+#define DEVICE(field)  offsetof(device_attributes, field)
+#define LINK(field)    offsetof(link_attributes, field)
 
 static const mo_attribute cluster_table[] = {
     { "name", MO_ATTRIBUTE_TEXT, CLUSTER(name) },
@@ -115,10 +115,11 @@ static mo_status set_kind(device_attributes *a, mo_error *err)
                           "and cpu",
                           device->id, a->kind);
     if (device->known)
-        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
-                          "device '%.80s' is of kind cpu, but its model '%.60s' "
-                          "is a GPU; remove one of the two",
-                          device->id, device->model);
+        return mo_fail_at(
+            err, MO_E_INPUT, NULL, device->line,
+            "device '%.80s' is of kind cpu, but its model '%.60s' "
+            "is a GPU; remove one of the two",
+            device->id, device->model);
     device->is_cpu = true;
     return MO_OK;
 }
@@ -185,9 +186,8 @@ static mo_status read_device(own *o, const mo_xml_element *element,
         },
         .memory_gib = MO_DEVICE_UNSET,
     };
-    mo_status status =
-        mo_attributes_read(element, device_table, &a,
-                           mo_cluster_builder_arena(o->builder), err);
+    mo_status status = mo_attributes_read(
+        element, device_table, &a, mo_cluster_builder_arena(o->builder), err);
 
     return status == MO_OK ? add_device(o, &a, err) : status;
 }
@@ -206,8 +206,7 @@ typedef struct ends {
     size_t from_length, to_length;
 } ends;
 
-static mo_status split_between(const link_attributes *a, ends *e,
-                               mo_error *err)
+static mo_status split_between(const link_attributes *a, ends *e, mo_error *err)
 {
     const char *text = a->between, *more;
     size_t length;
@@ -234,7 +233,7 @@ static mo_status find_ends(const link_attributes *a, ends *e, mo_error *err)
         return mo_fail_at(err, MO_E_INPUT, NULL, a->link.line,
                           "a <link> without %s; give from and to, or between",
                           a->from ? "to" : "from");
-    *e = (ends) { a->from, a->to, strlen(a->from), strlen(a->to) };
+    *e = (ends){ a->from, a->to, strlen(a->from), strlen(a->to) };
     return MO_OK;
 }
 
@@ -260,13 +259,11 @@ static mo_status add_link(own *o, link_attributes *a, mo_error *err)
     return mo_cluster_builder_link(o->builder, &back, err);
 }
 
-static mo_status read_link(own *o, const mo_xml_element *element,
-                           mo_error *err)
+static mo_status read_link(own *o, const mo_xml_element *element, mo_error *err)
 {
     link_attributes a = { .link = { .line = element->line } };
-    mo_status status =
-        mo_attributes_read(element, link_table, &a,
-                           mo_cluster_builder_arena(o->builder), err);
+    mo_status status = mo_attributes_read(
+        element, link_table, &a, mo_cluster_builder_arena(o->builder), err);
 
     if (status != MO_OK)
         return status;

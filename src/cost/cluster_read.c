@@ -14,8 +14,8 @@ static const mo_cluster_format *const formats[] = {
 
 typedef struct reader {
     mo_cluster_builder *builder;
-    const mo_cluster_format *format;   /* NULL before the root element */
-    void *state;                       /* the format's */
+    const mo_cluster_format *format; /* NULL before the root element */
+    void *state;                     /* the format's */
 } reader;
 
 static mo_status begin(reader *r, const mo_xml_element *root, mo_error *err)

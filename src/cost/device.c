@@ -44,8 +44,8 @@ const mo_device_model mo_device_models[] = {
     { "a10", "NVIDIA A10", MO_GEN_AMPERE, 31200, 600, 72, 1695, 24, 5 },
     { "rtx3060ti", "NVIDIA GeForce RTX 3060 Ti", MO_GEN_AMPERE, 16200, 448, 38,
       1665, 8, 6 },
-    { "rtx3090", "NVIDIA GeForce RTX 3090", MO_GEN_AMPERE, 35600, 936, 82,
-      1695, 24, 5 },
+    { "rtx3090", "NVIDIA GeForce RTX 3090", MO_GEN_AMPERE, 35600, 936, 82, 1695,
+      24, 5 },
 
     { "l4", "NVIDIA L4", MO_GEN_ADA, 30300, 300, 58, 2040, 24, 5 },
     { "l40s", "NVIDIA L40S", MO_GEN_ADA, 91600, 864, 142, 2520, 48, 4 },

@@ -17,15 +17,15 @@ typedef enum mo_generation {
 } mo_generation;
 
 typedef struct mo_device_model {
-    const char *name;        /* "rtx2080ti" */
-    const char *title;       /* as its driver calls it */
+    const char *name;  /* "rtx2080ti" */
+    const char *title; /* as its driver calls it */
     mo_generation generation;
-    double gflops;           /* fp32 peak, without tensor cores */
-    double bandwidth_gbs;    /* memory, GB/s */
+    double gflops;        /* fp32 peak, without tensor cores */
+    double bandwidth_gbs; /* memory, GB/s */
     int sms;
-    double clock_mhz;        /* boost */
+    double clock_mhz; /* boost */
     double memory_gib;
-    double launch_us;        /* one kernel launch */
+    double launch_us; /* one kernel launch */
 } mo_device_model;
 
 /* Ends with a NULL name. */

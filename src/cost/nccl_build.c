@@ -15,17 +15,17 @@
  */
 enum { MAX_CARDS = 4096 };
 
-_Static_assert(MO_MAX_DEVICES * (MO_MAX_DEVICES - 1) <= MO_MAX_LINKS,
+_Static_assert(MO_MAX_LINKS / MO_MAX_DEVICES >= MO_MAX_DEVICES - 1,
                "every two GPUs may be linked");
 
 typedef struct wiring {
     mo_nccl_topology *t;
     mo_cluster_builder *builder;
-    int n;               /* GPUs */
-    int *ids;            /* by GPU: its id's number in the builder */
-    double *nvlink;      /* n * n, in Gbit/s; 0: none */
-    int *island;         /* by GPU: the first of those it reaches over NVLink */
-    mo_nccl_net *cards;  /* by GPU: the card it uses; 0 Gbit/s: none */
+    int n;              /* GPUs */
+    int *ids;           /* by GPU: its id's number in the builder */
+    double *nvlink;     /* n * n, in Gbit/s; 0: none */
+    int *island;        /* by GPU: the first of those it reaches over NVLink */
+    mo_nccl_net *cards; /* by GPU: the card it uses; 0 Gbit/s: none */
 } wiring;
 
 static int host_of(const wiring *w, int gpu)
@@ -140,8 +140,8 @@ static void join_nvlinks(wiring *w)
         for (int b = 0; b < a; b++) {
             double *there = nvlink_between(w, a, b);
             double *back = nvlink_between(w, b, a);
-            double over_switch = fmin(w->t->gpus[a].switch_gbps,
-                                      w->t->gpus[b].switch_gbps);
+            double over_switch =
+                fmin(w->t->gpus[a].switch_gbps, w->t->gpus[b].switch_gbps);
 
             *there = *back = fmax(fmax(*there, *back), over_switch);
         }
@@ -198,8 +198,8 @@ static mo_nccl_net best_card(const wiring *w, const mo_nccl_gpu *gpu)
         mo_nccl_net net = w->t->nets[c];
 
         net.gbps = fmin(net.gbps, mo_nccl_width(w->t, gpu->node, net.node));
-        if (net.gbps > best.gbps
-            || (net.gbps == best.gbps && net.latency_ns < best.latency_ns))
+        if (net.gbps > best.gbps ||
+            (net.gbps == best.gbps && net.latency_ns < best.latency_ns))
             best = net;
     }
     return best;
@@ -215,8 +215,7 @@ static mo_link connect(const wiring *w, int a, int b)
 
     if (link.gbps > 0 || w->island[a] == w->island[b])
         return link;
-    link.gbps =
-        mo_nccl_width(w->t, w->t->gpus[a].node, w->t->gpus[b].node);
+    link.gbps = mo_nccl_width(w->t, w->t->gpus[a].node, w->t->gpus[b].node);
     if (link.gbps > 0)
         return link;
     link.gbps = fmin(w->cards[a].gbps, w->cards[b].gbps);

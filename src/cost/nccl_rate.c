@@ -50,11 +50,11 @@ static const struct {
     int sm;
     double gbps;
 } nvlinks[] = {
-    { 100, 400 },
-    { 87, 200 },
-    { 86, 112.5 },   /* of the boards that have a bridge */
-    { 70, 200 },
-    { 0, 160 },
+    { 100, 400 },  /* Blackwell */
+    { 87, 200 },   /* Hopper */
+    { 86, 112.5 }, /* Ampere boards with a bridge between two */
+    { 70, 200 },   /* Volta, Turing, A100 */
+    { 0, 160 },    /* Pascal */
 };
 
 double mo_nccl_nvlink_gbps(int sm)
@@ -66,7 +66,7 @@ double mo_nccl_nvlink_gbps(int sm)
     return nvlinks[i].gbps;
 }
 
-/* The share of the bits that are the user's, by the first speed that codes so. */
+/* The share of the bits that are data, by the first speed that codes so. */
 static const struct {
     double gts, share;
 } codings[] = {
@@ -100,20 +100,20 @@ static const struct {
     int family, model;
     double gbps;
 } sockets[] = {
-    { "GenuineIntel", 6, 85, 166.4 },    /* UPI at 10.4 GT/s: Skylake */
-    { "GenuineIntel", 6, 106, 179.2 },   /* 11.2: Ice Lake */
-    { "GenuineIntel", 6, 143, 256 },     /* 16: Sapphire Rapids */
-    { "GenuineIntel", 6, 207, 320 },     /* 20: Emerald Rapids */
-    { "GenuineIntel", 6, 173, 384 },     /* 24: Granite Rapids */
-    { "AuthenticAMD", 143, 0, 288 },     /* 16 lanes at 18 GT/s: Rome */
-    { "AuthenticAMD", 175, 1, 288 },     /* the same: Milan */
-    { "AuthenticAMD", 175, 0, 512 },     /* at 32 GT/s: Genoa */
-    { "AuthenticAMD", 191, 0, 512 },     /* the same: Turin */
+    { "GenuineIntel", 6, 85, 166.4 },  /* UPI at 10.4 GT/s: Skylake */
+    { "GenuineIntel", 6, 106, 179.2 }, /* 11.2: Ice Lake */
+    { "GenuineIntel", 6, 143, 256 },   /* 16: Sapphire Rapids */
+    { "GenuineIntel", 6, 207, 320 },   /* 20: Emerald Rapids */
+    { "GenuineIntel", 6, 173, 384 },   /* 24: Granite Rapids */
+    { "AuthenticAMD", 143, 0, 288 },   /* 16 lanes at 18 GT/s: Rome */
+    { "AuthenticAMD", 175, 1, 288 },   /* the same: Milan */
+    { "AuthenticAMD", 175, 0, 512 },   /* at 32 GT/s: Genoa */
+    { "AuthenticAMD", 191, 0, 512 },   /* the same: Turin */
 };
 
 double mo_nccl_socket_gbps(const char *vendor, int family, int model)
 {
-    const double qpi_gbps = 153.6;   /* at 9.6 GT/s, and for all others */
+    const double qpi_gbps = 153.6; /* at 9.6 GT/s, and for all others */
 
     for (size_t i = 0; vendor && i < COUNT(sockets); i++)
         if (strcmp(sockets[i].vendor, vendor) == 0 &&

@@ -16,7 +16,7 @@
 
 /* Where the children of an open element belong. */
 typedef struct place {
-    int node, gpu;   /* or MO_NCCL_NONE */
+    int node, gpu; /* or MO_NCCL_NONE */
 } place;
 
 typedef struct dump {
@@ -47,9 +47,9 @@ static mo_status read_int(const mo_xml_element *element, const char *name,
 
     if (!attribute)
         return MO_OK;
-    if (mo_number_read_int(attribute->value, attribute->length, &read)
-            != MO_NUMBER_OK
-        || read < INT_MIN || read > INT_MAX)
+    if (mo_number_read_int(attribute->value, attribute->length, &read) !=
+            MO_NUMBER_OK ||
+        read < INT_MIN || read > INT_MAX)
         return refuse(element, attribute, err);
     *value = (int) read;
     return MO_OK;
@@ -164,8 +164,8 @@ static mo_status add_nvlink(mo_nccl_topology *t, int gpu, const char *target,
     mo_status status = MO_PUSH(t->nvlinks, t->n_nvlinks, t->nvlinks_room, err);
 
     if (status == MO_OK)
-        status = mo_nccl_find_bus(t, t->gpus[gpu].node, target, &link.target,
-                                  err);
+        status =
+            mo_nccl_find_bus(t, t->gpus[gpu].node, target, &link.target, err);
     if (status == MO_OK)
         t->nvlinks[t->n_nvlinks++] = link;
     return status;
@@ -216,7 +216,7 @@ static mo_status read_c2c(dump *d, const mo_xml_element *element, place *here,
 static mo_status read_net(dump *d, const mo_xml_element *element, place *here,
                           mo_error *err)
 {
-    enum { USUAL_MBPS = 10000 };   /* where a card does not know its own */
+    enum { USUAL_MBPS = 10000 }; /* where a card does not know its own */
     mo_nccl_topology *t = &d->topology;
     const mo_xml_attribute *latency = mo_xml_find(element, "latency");
     int mbps = 0, in_use = 1;
@@ -225,16 +225,16 @@ static mo_status read_net(dump *d, const mo_xml_element *element, place *here,
 
     if (status == MO_OK)
         status = read_int(element, "net", &in_use, err);
-    if (status == MO_OK && latency
-        && (mo_number_read_double(latency->value, latency->length, &latency_us)
-                != MO_NUMBER_OK
-            || !(latency_us * 1000 <= (double) MO_MAX_LATENCY_NS / 2)))
+    if (status == MO_OK && latency &&
+        (mo_number_read_double(latency->value, latency->length, &latency_us) !=
+             MO_NUMBER_OK ||
+         !(latency_us * 1000 <= (double) MO_MAX_LATENCY_NS / 2)))
         status = refuse(element, latency, err);
     if (status != MO_OK || here->node == MO_NCCL_NONE || in_use == 0)
         return status;
     status = MO_PUSH(t->nets, t->n_nets, t->nets_room, err);
     if (status == MO_OK)
-        t->nets[t->n_nets++] = (mo_nccl_net) {
+        t->nets[t->n_nets++] = (mo_nccl_net){
             .node = here->node,
             .gbps = (mbps > 0 ? mbps : USUAL_MBPS) / 1000.0,
             .latency_ns = latency_us > 0 ? (int64_t) (latency_us * 1000) : 0,
@@ -261,7 +261,7 @@ static mo_status begin(const mo_xml_element *root, mo_cluster_builder *builder,
         return mo_fail_memory(err);
     *state = d;
     d->builder = builder;
-    d->places[0] = (place) { MO_NCCL_NONE, MO_NCCL_NONE };
+    d->places[0] = (place){ MO_NCCL_NONE, MO_NCCL_NONE };
     return mo_nccl_init(&d->topology, mo_cluster_builder_arena(builder), err);
 }
 

@@ -34,7 +34,7 @@ mo_status mo_nccl_add_node(mo_nccl_topology *t, int parent, double up_gbps,
     if (status != MO_OK)
         return status;
     *node = (int) t->n_nodes;
-    t->nodes[t->n_nodes++] = (mo_nccl_node) {
+    t->nodes[t->n_nodes++] = (mo_nccl_node){
         .parent = parent,
         .depth = parent == MO_NCCL_NONE ? 0 : t->nodes[parent].depth + 1,
         .up_gbps = up_gbps,
@@ -74,9 +74,9 @@ mo_status mo_nccl_find_bus(mo_nccl_topology *t, int node, const char *bus_id,
                            int *number, mo_error *err)
 {
     char key[MO_NCCL_TEXT_SIZE + 16];
-    int length = snprintf(key, sizeof key, "%d/%.*s",
-                          mo_nccl_ancestor(t, node, 0), MO_NCCL_TEXT_SIZE,
-                          bus_id);
+    int length =
+        snprintf(key, sizeof key, "%d/%.*s", mo_nccl_ancestor(t, node, 0),
+                 MO_NCCL_TEXT_SIZE, bus_id);
 
     return mo_intern_put(t->buses, key, (size_t) length, number, err);
 }
@@ -89,8 +89,7 @@ int mo_nccl_ancestor(const mo_nccl_topology *t, int node, int depth)
 }
 
 /* Climbs from *node to depth; *gbps shrinks to the narrowest link passed. */
-static void climb(const mo_nccl_topology *t, int *node, int depth,
-                  double *gbps)
+static void climb(const mo_nccl_topology *t, int *node, int depth, double *gbps)
 {
     while (t->nodes[*node].depth > depth) {
         *gbps = fmin(*gbps, t->nodes[*node].up_gbps);

@@ -29,27 +29,27 @@
 #include "cost/cluster_build.h"
 
 typedef struct mo_nccl_node {
-    int parent;       /* MO_NCCL_NONE for a host */
-    int depth;        /* 0 for a host */
+    int parent; /* MO_NCCL_NONE for a host */
+    int depth;  /* 0 for a host */
     double up_gbps;
-    const char *model;   /* of a PCI device that is a GPU we know, or NULL */
-    int bus;             /* of a PCI device: number of its bus id */
+    const char *model; /* of a PCI device that is a GPU we know, or NULL */
+    int bus;           /* of a PCI device: number of its bus id */
 } mo_nccl_node;
 
 typedef struct mo_nccl_gpu {
     int node;
-    int dev, sm, rank;       /* rank: MO_NCCL_NONE when there is none */
-    bool is_part;            /* one of several in one PCI device */
-    const char *model;       /* or NULL */
-    int bus;                 /* number of its bus id */
-    double cpu_gbps;         /* of a way to its CPU beside PCI; 0: none */
-    double switch_gbps;      /* to the NVSwitches, all together */
+    int dev, sm, rank;  /* rank: MO_NCCL_NONE when there is none */
+    bool is_part;       /* one of several in one PCI device */
+    const char *model;  /* or NULL */
+    int bus;            /* number of its bus id */
+    double cpu_gbps;    /* of a way to its CPU beside PCI; 0: none */
+    double switch_gbps; /* to the NVSwitches, all together */
     int line;
 } mo_nccl_gpu;
 
 typedef struct mo_nccl_nvlink {
-    int gpu;                 /* from */
-    int target;              /* number of another GPU's bus id */
+    int gpu;    /* from */
+    int target; /* number of another GPU's bus id */
     double gbps;
 } mo_nccl_nvlink;
 
@@ -62,7 +62,7 @@ typedef struct mo_nccl_net {
 enum {
     MO_NCCL_NONE = -1,
     MO_NCCL_CPU_DEPTH = 1,
-    MO_NCCL_TEXT_SIZE = 64   /* of bus ids and what tells hosts apart */
+    MO_NCCL_TEXT_SIZE = 64 /* of bus ids and what tells hosts apart */
 };
 
 typedef struct mo_nccl_topology {
@@ -74,10 +74,10 @@ typedef struct mo_nccl_topology {
     size_t n_nvlinks, nvlinks_room;
     mo_nccl_net *nets;
     size_t n_nets, nets_room;
-    mo_intern *hosts;        /* by what tells them apart */
-    int *host_nodes;         /* by number of host */
+    mo_intern *hosts; /* by what tells them apart */
+    int *host_nodes;  /* by number of host */
     size_t n_hosts, hosts_room;
-    mo_intern *buses;        /* bus ids, each with its host */
+    mo_intern *buses; /* bus ids, each with its host */
 } mo_nccl_topology;
 
 /* Texts go to arena. */
@@ -106,7 +106,7 @@ int mo_nccl_ancestor(const mo_nccl_topology *topology, int node, int depth);
 double mo_nccl_width(const mo_nccl_topology *topology, int a, int b);
 
 /* GPUs become devices, and what connects them links. */
-mo_status mo_nccl_build(mo_nccl_topology *topology,
-                        mo_cluster_builder *builder, mo_error *err);
+mo_status mo_nccl_build(mo_nccl_topology *topology, mo_cluster_builder *builder,
+                        mo_error *err);
 
 #endif

@@ -23,9 +23,9 @@
  * Distance is latency, then hops, in one number.  The table has a row for each
  * target, since paths are found by going to one.
  */
-#define HOP INT64_C(1)
-#define NANOSECOND ((int64_t) MO_MAX_DEVICES)   /* more than a path's hops */
-#define FAR (INT64_MAX / 4)                     /* three of them can be added */
+#define HOP        INT64_C(1)
+#define NANOSECOND ((int64_t) MO_MAX_DEVICES) /* more than a path's hops */
+#define FAR        (INT64_MAX / 4)            /* three of them can be added */
 
 /* A path has fewer links than there are devices. */
 _Static_assert(MO_MAX_LATENCY_NS < FAR / MO_MAX_DEVICES / MO_MAX_DEVICES,
@@ -34,14 +34,14 @@ _Static_assert(MO_MAX_LATENCY_NS < FAR / MO_MAX_DEVICES / MO_MAX_DEVICES,
 typedef struct work {
     const mo_cluster *cluster;
     mo_routes *routes;
-    size_t n;            /* devices */
-    int *first;          /* links out of k: first[k] .. first[k + 1] */
-    int *by_width;       /* links, the widest first */
-    int64_t *distance;   /* to * n + from, over the links that are in */
-    int *sources;        /* room for every device */
-    int *fresh;          /* pairs, to * n + from, connected with this width */
+    size_t n;          /* devices */
+    int *first;        /* links out of k: first[k] .. first[k + 1] */
+    int *by_width;     /* links, the widest first */
+    int64_t *distance; /* to * n + from, over the links that are in */
+    int *sources;      /* room for every device */
+    int *fresh;        /* pairs, to * n + from, connected with this width */
     size_t n_fresh, fresh_room;
-    size_t n_pending;    /* pairs that have no route yet */
+    size_t n_pending; /* pairs that have no route yet */
     size_t n_path, path_room;
 } work;
 
@@ -88,7 +88,7 @@ static mo_status take_direct_links(work *w, mo_error *err)
 
         w->routes->path[w->n_path++] = l;
         *route_of(w, link->from, link->to) =
-            (mo_route) { link->gbps, link->latency_ns, 1, l };
+            (mo_route){ link->gbps, link->latency_ns, 1, l };
     }
     return status;
 }
@@ -119,8 +119,8 @@ static int find_sources(work *w, int u, int v, int64_t step)
 }
 
 /* Distances to t, which is so far from u over the new link. */
-static mo_status shorten_to(work *w, int t, int64_t rest, int u,
-                            int n_sources, mo_error *err)
+static mo_status shorten_to(work *w, int t, int64_t rest, int u, int n_sources,
+                            mo_error *err)
 {
     int64_t *to_t = w->distance + (size_t) t * w->n;
     const int64_t *to_u = distances_to(w, u);
@@ -192,8 +192,8 @@ static void share_path(work *w, int x, int t, double gbps, int at)
         int64_t far = distances_to(w, t)[x];
 
         if (route->hops == 0)
-            *route = (mo_route) { gbps, far / NANOSECOND,
-                                  (int) (far % NANOSECOND), at };
+            *route = (mo_route){ gbps, far / NANOSECOND,
+                                 (int) (far % NANOSECOND), at };
         x = w->cluster->links[w->routes->path[at]].to;
     }
 }
@@ -231,8 +231,9 @@ static mo_status add_width(work *w, int at, int *next, mo_error *err)
     mo_status status = MO_OK;
 
     w->n_fresh = 0;
-    for (; at < w->cluster->n_links && links[w->by_width[at]].gbps == gbps
-           && status == MO_OK; at++)
+    for (; at < w->cluster->n_links && links[w->by_width[at]].gbps == gbps &&
+           status == MO_OK;
+         at++)
         status = add_link(w, &links[w->by_width[at]], err);
     for (size_t i = 0; i < w->n_fresh && status == MO_OK; i++) {
         int from = w->fresh[i] % (int) w->n, to = w->fresh[i] / (int) w->n;
@@ -267,7 +268,7 @@ static bool sort_by_width(work *w)
     if (!order)
         return false;
     for (size_t l = 0; l < n_links; l++)
-        order[l] = (wide) { w->cluster->links[l].gbps, (int) l };
+        order[l] = (wide){ w->cluster->links[l].gbps, (int) l };
     qsort(order, n_links, sizeof *order, compare_wide);
     for (size_t l = 0; l < n_links; l++)
         w->by_width[l] = order[l].link;
@@ -297,8 +298,8 @@ static mo_status prepare(work *w, mo_error *err)
     w->by_width = calloc((size_t) w->cluster->n_links, sizeof *w->by_width);
     w->sources = calloc(w->n, sizeof *w->sources);
     w->distance = malloc(w->n * w->n * sizeof *w->distance);
-    if (!w->first || !w->by_width || !w->sources || !w->distance
-        || !sort_by_width(w))
+    if (!w->first || !w->by_width || !w->sources || !w->distance ||
+        !sort_by_width(w))
         return mo_fail_memory(err);
     index_links(w);
     forget_distances(w);

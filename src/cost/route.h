@@ -16,19 +16,19 @@
 #include "base/error.h"
 #include "cost/cluster.h"
 
-enum { MO_MAX_ROUTE_LINKS = 1 << 28 };   /* on all paths together */
+enum { MO_MAX_ROUTE_LINKS = 1 << 28 }; /* on all paths together */
 
 typedef struct mo_route {
-    double gbps;          /* of the bottleneck; 0 when there is no path */
-    int64_t latency_ns;   /* sum over its links */
-    int hops;             /* links on it */
-    int first_link;       /* its links: mo_routes.path[first_link ..) */
+    double gbps;        /* of the bottleneck; 0 when there is no path */
+    int64_t latency_ns; /* sum over its links */
+    int hops;           /* links on it */
+    int first_link;     /* its links: mo_routes.path[first_link ..) */
 } mo_route;
 
 typedef struct mo_routes {
-    int n;                /* devices */
-    mo_route *routes;     /* n * n, from * n + to; the diagonal is empty */
-    int *path;            /* link numbers of the cluster, in order of travel */
+    int n;            /* devices */
+    mo_route *routes; /* n * n, from * n + to; the diagonal is empty */
+    int *path;        /* link numbers of the cluster, in order of travel */
 } mo_routes;
 
 mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,

@@ -8,9 +8,9 @@ enum { MAX_NAMES = 8, NAMES_SIZE = 384 };
 
 static bool reaches(const mo_routes *routes, int from, int to)
 {
-    return from == to
-           || routes->routes[(size_t) from * (size_t) routes->n + (size_t) to]
-                      .hops > 0;
+    return from == to ||
+           routes->routes[(size_t) from * (size_t) routes->n + (size_t) to]
+                   .hops > 0;
 }
 
 /* A device that does not reach all others, or -1. */
@@ -24,8 +24,8 @@ static int find_cut_off(const mo_routes *routes)
 }
 
 /* The names of what s reaches, or of what it does not. */
-static void name_part(const mo_cluster *cluster, const mo_routes *routes,
-                      int s, bool reached, char *names)
+static void name_part(const mo_cluster *cluster, const mo_routes *routes, int s,
+                      bool reached, char *names)
 {
     int n_left = 0;
     size_t length = 0;

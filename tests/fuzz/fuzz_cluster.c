@@ -34,10 +34,9 @@ static void check_links(const mo_cluster *cluster)
         assert(link->to >= 0 && link->to < cluster->n_devices);
         assert(link->from != link->to);
         assert(isfinite(link->gbps) && link->gbps > 0);
-        assert(link->latency_ns >= 0
-               && link->latency_ns <= MO_MAX_LATENCY_NS);
-        assert(l == 0 || link[-1].from < link->from
-               || (link[-1].from == link->from && link[-1].to < link->to));
+        assert(link->latency_ns >= 0 && link->latency_ns <= MO_MAX_LATENCY_NS);
+        assert(l == 0 || link[-1].from < link->from ||
+               (link[-1].from == link->from && link[-1].to < link->to));
     }
 }
 
@@ -50,8 +49,8 @@ static void check_route(const mo_cluster *cluster, const mo_routes *routes,
     int at = from;
 
     for (int h = 0; h < route->hops; h++) {
-        const mo_link *link
-            = &cluster->links[routes->path[route->first_link + h]];
+        const mo_link *link =
+            &cluster->links[routes->path[route->first_link + h]];
 
         assert(link->from == at && link->gbps >= gbps);
         latency_ns += link->latency_ns;
@@ -67,11 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mo_routes *routes = NULL;
     mo_error err = { 0 };
     uint64_t digest;
-    mo_status status = mo_cluster_read_memory(
-        "fuzz.xml", (const char *) data, size, &cluster, &err);
+    mo_status status = mo_cluster_read_memory("fuzz.xml", (const char *) data,
+                                              size, &cluster, &err);
 
-    assert(status == MO_OK ? cluster != NULL
-                           : !cluster && err.text[0] != '\0');
+    assert(status == MO_OK ? cluster != NULL : !cluster && err.text[0] != '\0');
     if (!cluster)
         return 0;
     check_devices(cluster);
