@@ -105,8 +105,8 @@ static mo_status read_chain(struct reader *r, mo_error *err)
         edge.from = edge.to;
     }
     if (status == MO_OK && !is_separator(*r->at))
-        return mo_fail_at(err, MO_E_SYNTAX, "text", r->line,
-                          "unexpected '%c'", *r->at);
+        return mo_fail_at(err, MO_E_SYNTAX, "text", r->line, "unexpected '%c'",
+                          *r->at);
     return status;
 }
 
@@ -174,9 +174,8 @@ const char *names_of(const mo_graph *g, const int *ids, int count)
 
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
-        length += (size_t) snprintf(text + length, sizeof text - length,
-                                    "%s%s", i > 0 ? " " : "",
-                                    g->ops[ids[i]].name);
+        length += (size_t) snprintf(text + length, sizeof text - length, "%s%s",
+                                    i > 0 ? " " : "", g->ops[ids[i]].name);
         ck_assert_msg(length < sizeof text, "too many names for names_of");
     }
     return text;

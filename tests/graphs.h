@@ -53,6 +53,6 @@ typedef struct test_random {
     uint64_t state;
 } test_random;
 
-int random_below(test_random *random, int bound);   /* in [0, bound) */
+int random_below(test_random *random, int bound); /* in [0, bound) */
 
 #endif

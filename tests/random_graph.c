@@ -12,22 +12,22 @@
  */
 struct planned_edge {
     int from, to;
-    int src_port, dst_port;   /* below SAID_BY_NAME a number, or none */
-    int key;                  /* or -1 */
+    int src_port, dst_port; /* below SAID_BY_NAME a number, or none */
+    int key;                /* or -1 */
     int64_t bytes;
-    double comm_us;           /* or below 0 */
+    double comm_us; /* or below 0 */
 };
 
-enum { SAID_BY_NAME = 100 };   /* ports from here on have names */
+enum { SAID_BY_NAME = 100 }; /* ports from here on have names */
 
 struct plan {
     test_random random;
     int n_ops, n_constants;
-    int *labels;              /* what ops are called: a number each, mixed up */
+    int *labels; /* what ops are called: a number each, mixed up */
     struct planned_edge *edges;
     size_t n_edges, room;
     int components, max_inputs, window;
-    int one_in_is_source;     /* beside those that nothing can precede */
+    int one_in_is_source; /* beside those that nothing can precede */
     bool has_ports, has_keys, has_times, has_comms, has_sizes;
 };
 
@@ -61,7 +61,7 @@ static void plan_kind(struct plan *p, unsigned seed, int n_ops)
 {
     static const int inputs[] = { 1, 2, 3, 8 };
 
-    *p = (struct plan) { .random = { seed }, .n_ops = n_ops };
+    *p = (struct plan){ .random = { seed }, .n_ops = n_ops };
     p->components = chance(p, 3) ? 1 + random_below(&p->random, 4) : 1;
     p->max_inputs = inputs[random_below(&p->random, COUNT(inputs))];
     p->window = chance(p, 2) ? 1 + random_below(&p->random, 6) : n_ops + 1;
@@ -99,7 +99,9 @@ static void plan_edge(struct plan *p, int from, int to)
     edge.bytes = p->has_sizes ? 4 * random_below(&p->random, 100) : MO_UNKNOWN;
     edge.comm_us = p->has_comms ? random_below(&p->random, 9) - 1 : -1;
     keep_edge(p, &edge);
-    if (chance(p, 10)) {   /* a parallel edge that differs in little */
+    if (chance(p, 10)) { /* a parallel edge that differs in little */
+        if (chance(p, 2))
+            edge.src_port = random_port(p);
         edge.comm_us = p->has_comms ? random_below(&p->random, 3) - 1 : -1;
         keep_edge(p, &edge);
     }
@@ -107,7 +109,7 @@ static void plan_edge(struct plan *p, int from, int to)
 
 static void plan_inputs(struct plan *p, int op)
 {
-    int before = op / p->components;   /* ops of the same component */
+    int before = op / p->components; /* ops of the same component */
     int reach = before < p->window ? before : p->window;
     int count = 1 + random_below(&p->random, p->max_inputs);
 
@@ -179,8 +181,8 @@ static void tell_times(struct teller *t, int slot, int label)
     for (int i = 0; i < 1 + label % COUNT(devices); i++) {
         const char *device = devices[(label + i) % COUNT(devices)];
         int column = -1;
-        MUST(mo_builder_time_column(t->builder, device, strlen(device),
-                                    &column, &err));
+        MUST(mo_builder_time_column(t->builder, device, strlen(device), &column,
+                                    &err));
         MUST(mo_builder_time(t->builder, slot, column, label + i, &err));
     }
 }

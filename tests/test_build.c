@@ -50,11 +50,11 @@ static int port_of(mo_builder *b, const char *name)
 
 static mo_builder_edge edge_of(mo_builder *b, const char *from, const char *to)
 {
-    return (mo_builder_edge) { .from = slot_of(b, from, 1),
-                               .to = slot_of(b, to, 1),
-                               .src_port = MO_PORT_NONE,
-                               .dst_port = MO_PORT_NONE,
-                               .bytes = MO_UNKNOWN };
+    return (mo_builder_edge){ .from = slot_of(b, from, 1),
+                              .to = slot_of(b, to, 1),
+                              .src_port = MO_PORT_NONE,
+                              .dst_port = MO_PORT_NONE,
+                              .bytes = MO_UNKNOWN };
 }
 
 static int add(mo_builder *b, mo_builder_edge edge)
@@ -154,7 +154,7 @@ static const struct {
     { NULL, MO_UNKNOWN, 64, 64 },
     { "4,4", MO_UNKNOWN, 64, 64 },
     { "4,4", 12, 64, 12 },
-    { "2,4;2,4", MO_UNKNOWN, 64, MO_UNKNOWN },   /* which of the two? */
+    { "2,4;2,4", MO_UNKNOWN, 64, MO_UNKNOWN }, /* which of the two? */
     { "2,4;2,4", 32, 64, 32 },
     { "4,4", MO_UNKNOWN, MO_UNKNOWN, MO_UNKNOWN },
     { "4,4", 0, 64, 0 },
@@ -188,9 +188,9 @@ static const struct {
     } says[3];
     int n_tensors;
 } carried[] = {
-    { { { -1, NULL }, { -1, NULL }, { -1, NULL } }, 1 },   /* one output   */
-    { { { 0, NULL }, { 1, NULL }, { 0, NULL } }, 2 },      /* by port      */
-    { { { 0, "t" }, { 1, "t" }, { -1, "t" } }, 1 },        /* a key wins   */
+    { { { -1, NULL }, { -1, NULL }, { -1, NULL } }, 1 }, /* one output */
+    { { { 0, NULL }, { 1, NULL }, { 0, NULL } }, 2 },    /* by port */
+    { { { 0, "t" }, { 1, "t" }, { -1, "t" } }, 1 },      /* a key wins */
     { { { 0, "t" }, { 0, "u" }, { 0, "t" } }, 2 },
     { { { 0, "t" }, { 0, NULL }, { -1, NULL } }, 3 },
     { { { 5, NULL }, { -1, NULL }, { 3, NULL } }, 3 },
@@ -215,7 +215,7 @@ START_TEST(a_tensor_is_its_key_or_its_port_or_the_one_output)
     ck_assert_int_eq(g->n_tensors, carried[_i].n_tensors);
     ck_assert_int_eq(g->tensor_start[1], carried[_i].n_tensors);
     if (g->n_tensors == 1)
-        ck_assert_int_eq(g->tensors[0].bytes, 12);   /* the largest */
+        ck_assert_int_eq(g->tensors[0].bytes, 12); /* the largest */
     mo_graph_free(g);
 }
 END_TEST
@@ -241,7 +241,7 @@ START_TEST(tensors_are_sorted_by_port_and_then_key)
     ck_assert_int_eq(g->tensors[0].port, MO_PORT_NONE);
     ck_assert_str_eq(g->tensors[1].key, "b");
     ck_assert_str_eq(g->tensors[2].key, "z");
-    ck_assert_int_eq(g->tensors[2].port, 1);   /* the first that was said */
+    ck_assert_int_eq(g->tensors[2].port, 1); /* the first that was said */
     ck_assert_int_eq(g->tensors[2].n_edges, 2);
     mo_graph_free(g);
 }
@@ -334,7 +334,7 @@ START_TEST(times_are_kept_by_op_and_sorted_column)
     mo_builder_time_fallback(b, slow, 100);
     MUST(mo_builder_time(b, x, slow, 7, &err));
     MUST(mo_builder_time(b, x, fast, 1, &err));
-    MUST(mo_builder_time(b, x, slow, 9, &err));   /* the last one wins */
+    MUST(mo_builder_time(b, x, slow, 9, &err)); /* the last one wins */
     g = finish(b);
 
     ck_assert_int_eq(g->n_time_columns, 2);
@@ -367,7 +367,7 @@ START_TEST(transfer_times_go_with_their_edge)
     MUST(mo_builder_comm_column(b, "A.B", 3, &column, &err));
     mo_builder_comm_fallback(b, column, 5);
     MUST(mo_builder_comm(b, late, column, 20, &err));
-    MUST(mo_builder_comm(b, feed, column, 30, &err));   /* never sent */
+    MUST(mo_builder_comm(b, feed, column, 30, &err)); /* never sent */
     g = finish(b);
 
     ck_assert_int_eq(late, 1);
@@ -388,9 +388,9 @@ START_TEST(an_op_defined_twice_names_both_lines)
     mo_op *op;
 
     define(b, "conv1", 12);
-    ck_assert_int_eq(mo_builder_define(b, slot_of(b, "conv1", 30), 30, &op,
-                                       &err),
-                     MO_E_INPUT);
+    ck_assert_int_eq(
+        mo_builder_define(b, slot_of(b, "conv1", 30), 30, &op, &err),
+        MO_E_INPUT);
     ck_assert_str_eq(mo_error_format(&err, text, sizeof text),
                      "file.graphml:30: op 'conv1' is defined twice, first on "
                      "line 12; give one of them another id");
@@ -406,8 +406,7 @@ START_TEST(an_id_is_neither_empty_nor_broken)
 
     ck_assert_int_eq(mo_builder_slot(b, "", 0, 3, &slot, &err), MO_E_INPUT);
     ck_assert_int_eq(err.line, 3);
-    ck_assert_int_eq(mo_builder_slot(b, "a\0b", 3, 4, &slot, &err),
-                     MO_E_INPUT);
+    ck_assert_int_eq(mo_builder_slot(b, "a\0b", 3, 4, &slot, &err), MO_E_INPUT);
     mo_builder_free(b);
 }
 END_TEST

@@ -10,16 +10,16 @@ static const struct {
     { "", "" },
     { "a", "a" },
     { "a -> b -> c", "a b c" },
-    { "a -> b -> d; a -> c -> d", "a d" },          /* two branches      */
-    { "a -> b -> c; a -> c", "a c" },               /* a residual edge   */
-    { "a -> b; a -> b -> c", "a b c" },             /* a parallel edge   */
-    { "a -> b -> c; b -> x", "a b" },               /* a second sink     */
-    { "a -> b -> c; x -> c", "c" },                 /* a second source   */
-    { "a -> b; c -> d", "" },                       /* two components    */
+    { "a -> b -> d; a -> c -> d", "a d" }, /* two branches */
+    { "a -> b -> c; a -> c", "a c" },      /* a residual edge */
+    { "a -> b; a -> b -> c", "a b c" },    /* a parallel edge */
+    { "a -> b -> c; b -> x", "a b" },      /* a second sink */
+    { "a -> b -> c; x -> c", "c" },        /* a second source */
+    { "a -> b; c -> d", "" },              /* two components */
     { "a; b", "" },
-    { "a -> m -> c; b -> m -> d", "m" },            /* an hourglass      */
-    { "a -> b -> c -> d; a -> c; b -> d", "a d" },  /* edges that cross  */
-    { "$w -> b; a -> b -> c; $v -> c", "a b c" },   /* constants: no ops */
+    { "a -> m -> c; b -> m -> d", "m" },           /* an hourglass */
+    { "a -> b -> c -> d; a -> c; b -> d", "a d" }, /* edges that cross */
+    { "$w -> b; a -> b -> c; $v -> c", "a b c" },  /* constants: no ops */
 };
 
 START_TEST(cuts_are_found_where_everything_meets)

@@ -79,7 +79,8 @@ static void check_edges(const mo_graph *g, int seed)
         const mo_edge *edge = &g->edges[e];
 
         ck_assert_msg(edge->from >= 0 && edge->from < edge->to &&
-                          edge->to < g->n_ops, "seed %d, edge %d", seed, e);
+                          edge->to < g->n_ops,
+                      "seed %d, edge %d", seed, e);
         ck_assert_msg(e >= g->out_start[edge->from] &&
                           e < g->out_start[edge->from + 1],
                       "seed %d, edge %d", seed, e);
@@ -96,8 +97,8 @@ static void check_inputs(const mo_graph *g, int seed)
     for (int op = 0; op < g->n_ops; op++)
         for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
             int e = g->in_edges[i], before = i > 0 ? g->in_edges[i - 1] : 0;
-            ck_assert_msg(g->edges[e].to == op && !seen[e],
-                          "seed %d, input %d", seed, i);
+            ck_assert_msg(g->edges[e].to == op && !seen[e], "seed %d, input %d",
+                          seed, i);
             ck_assert_msg(i == g->in_start[op] ||
                               ports_ascend(g->edges[before].dst_port,
                                            g->edges[e].dst_port),
@@ -150,8 +151,8 @@ static void check_feeds(const mo_graph *g, int seed)
             ck_assert_msg(feed->to == to && feed->tensor == MO_UNKNOWN &&
                               feed->from >= g->n_ops && feed->from < n,
                           "seed %d, feed %d", seed, f);
-            ck_assert_msg(to < g->n_ops || feed->from < to,
-                          "seed %d, feed %d", seed, f);
+            ck_assert_msg(to < g->n_ops || feed->from < to, "seed %d, feed %d",
+                          seed, f);
             ck_assert_msg(f == g->feed_start[to] ||
                               ports_ascend(feed[-1].dst_port, feed->dst_port),
                           "seed %d, feed %d", seed, f);
@@ -176,10 +177,10 @@ END_TEST
  */
 struct parts {
     mo_builder *b;
-    mo_op *op;              /* of "a" */
-    mo_builder_edge edge;   /* from a to b */
-    int constant;           /* slot of w, which feeds b */
-    int time, comm;         /* columns */
+    mo_op *op;            /* of "a" */
+    mo_builder_edge edge; /* from a to b */
+    int constant;         /* slot of w, which feeds b */
+    int time, comm;       /* columns */
     double time_us, comm_us;
 };
 
@@ -202,46 +203,40 @@ static int define(mo_builder *b, const char *name, mo_op **op)
 
 typedef void change(struct parts *p);
 
-static void nothing(struct parts *p) { (void) p; }
-static void line(struct parts *p) { p->op->line = p->edge.line = 99; }
-static void label(struct parts *p) { p->op->label = text_of(p->b, "x"); }
-static void graph_name(struct parts *p)
-{
-    mo_builder_name(p->b, text_of(p->b, "x"));
-}
+#define CHANGE(name, statement)                                                \
+    static void name(struct parts *p)                                          \
+    {                                                                          \
+        statement;                                                             \
+    }
 
-static void type(struct parts *p) { p->op->type = text_of(p->b, "x"); }
-static void shape(struct parts *p) { p->op->shape = text_of(p->b, "x"); }
-static void no_shape(struct parts *p) { p->op->shape = text_of(p->b, ""); }
-static void dtype(struct parts *p) { p->op->dtype = text_of(p->b, "x"); }
-static void attrs(struct parts *p) { p->op->attrs = text_of(p->b, "x"); }
-static void weights(struct parts *p) { p->op->weights = text_of(p->b, "x"); }
-static void pin(struct parts *p) { p->op->pin = text_of(p->b, "x"); }
-static void colocate(struct parts *p) { p->op->colocate = text_of(p->b, "x"); }
-static void flops(struct parts *p) { p->op->flops = 2; }
-static void bytes(struct parts *p) { p->op->bytes = 2; }
-static void memory(struct parts *p) { p->op->memory_bytes = 2; }
-static void weight(struct parts *p) { p->op->weight_bytes = 0; }
-static void workspace(struct parts *p) { p->op->workspace_bytes = 0; }
-static void output(struct parts *p) { p->op->output_bytes = 2; }
-static void src_port(struct parts *p) { p->edge.src_port = 1; }
-static void dst_port(struct parts *p) { p->edge.dst_port = 1; }
-static void key(struct parts *p) { p->edge.tensor = text_of(p->b, "x"); }
-static void size(struct parts *p) { p->edge.bytes = 2; }
-static void time_us(struct parts *p) { p->time_us = 2; }
-static void comm_us(struct parts *p) { p->comm_us = 2; }
-static void fallback(struct parts *p)
-{
-    mo_builder_time_fallback(p->b, p->time, 2);
-}
-static void port_name(struct parts *p)
-{
-    MUST(mo_builder_port(p->b, "x", 1, &p->edge.dst_port, &err));
-}
-static void other_port_name(struct parts *p)
-{
-    MUST(mo_builder_port(p->b, "y", 1, &p->edge.dst_port, &err));
-}
+CHANGE(nothing, (void) p)
+CHANGE(line, p->op->line = p->edge.line = 99)
+CHANGE(label, p->op->label = text_of(p->b, "x"))
+CHANGE(graph_name, mo_builder_name(p->b, text_of(p->b, "x")))
+
+CHANGE(type, p->op->type = text_of(p->b, "x"))
+CHANGE(shape, p->op->shape = text_of(p->b, "x"))
+CHANGE(no_shape, p->op->shape = text_of(p->b, ""))
+CHANGE(dtype, p->op->dtype = text_of(p->b, "x"))
+CHANGE(attrs, p->op->attrs = text_of(p->b, "x"))
+CHANGE(weights, p->op->weights = text_of(p->b, "x"))
+CHANGE(pin, p->op->pin = text_of(p->b, "x"))
+CHANGE(colocate, p->op->colocate = text_of(p->b, "x"))
+CHANGE(flops, p->op->flops = 2)
+CHANGE(bytes, p->op->bytes = 2)
+CHANGE(memory, p->op->memory_bytes = 2)
+CHANGE(weight, p->op->weight_bytes = 0)
+CHANGE(workspace, p->op->workspace_bytes = 0)
+CHANGE(output, p->op->output_bytes = 2)
+CHANGE(src_port, p->edge.src_port = 1)
+CHANGE(dst_port, p->edge.dst_port = 1)
+CHANGE(key, p->edge.tensor = text_of(p->b, "x"))
+CHANGE(size, p->edge.bytes = 2)
+CHANGE(time_us, p->time_us = 2)
+CHANGE(comm_us, p->comm_us = 2)
+CHANGE(fallback, mo_builder_time_fallback(p->b, p->time, 2))
+CHANGE(port_x, MUST(mo_builder_port(p->b, "x", 1, &p->edge.dst_port, &err)))
+CHANGE(port_y, MUST(mo_builder_port(p->b, "y", 1, &p->edge.dst_port, &err)))
 
 static void start_parts(struct parts *p)
 {
@@ -293,11 +288,9 @@ START_TEST(the_digest_ignores_what_is_only_for_people)
 END_TEST
 
 static change *const counted[] = {
-    nothing,  type,     shape,     no_shape,  dtype,
-    attrs,    weights,  pin,       colocate,  flops,
-    bytes,    memory,   weight,    workspace, output,
-    src_port, key,      size,      dst_port,  time_us,
-    comm_us,  fallback, port_name, other_port_name,
+    nothing,  type,  shape,    no_shape, dtype,   attrs,     weights, pin,
+    colocate, flops, bytes,    memory,   weight,  workspace, output,  src_port,
+    key,      size,  dst_port, time_us,  comm_us, fallback,  port_x,  port_y,
 };
 
 START_TEST(the_digest_counts_everything_else)
@@ -305,14 +298,15 @@ START_TEST(the_digest_counts_everything_else)
     uint64_t digest = digest_with(counted[_i]);
 
     for (int i = 0; i < _i; i++)
-        ck_assert_msg(digest != digest_with(counted[i]), "changes %d and %d",
-                      i, _i);
+        ck_assert_msg(digest != digest_with(counted[i]), "changes %d and %d", i,
+                      _i);
 }
 END_TEST
 
 static const char *const different[] = {
-    "", "a", "b", "$a", "a; b", "a -> b", "b -> a", "a -> b; a -> b",
-    "a; $b", "$b -> a", "a:b", "a:c",
+    "",      "a",       "b",      "$a",
+    "a; b",  "a -> b",  "b -> a", "a -> b; a -> b",
+    "a; $b", "$b -> a", "a:b",    "a:c",
 };
 
 START_TEST(different_graphs_have_different_digests)

@@ -11,17 +11,18 @@ static const struct {
     const char *graph, *order;
 } orders[] = {
     { "", "" },
-    { "b; a; c", "a b c" },                           /* by name          */
-    { "c -> b -> a", "c b a" },                       /* edges come first */
-    { "b -> a; c", "b a c" },                         /* as soon as ready */
+    { "b; a; c", "a b c" },     /* by name */
+    { "c -> b -> a", "c b a" }, /* edges come first */
+    { "b -> a; c", "b a c" },   /* as soon as ready */
     { "z -> a; b -> y", "b y z a" },
     { "m -> a; b", "b m a" },
-    { "B; a; A; b", "A B a b" },                      /* bytes, no locale */
+    { "B; a; A; b", "A B a b" }, /* bytes, no locale */
     { "x10; x9; x1", "x1 x10 x9" },
-    { "\xc3\xa9; z", "z \xc3\xa9" },                  /* unsigned bytes   */
+    { "\xc3\xa9; z", "z \xc3\xa9" }, /* unsigned bytes */
+    { "b; a\xc3\xa9", "a\xc3\xa9 b" },
     { "12345678b; 12345678; 12345678a; 1234567", "1234567 12345678 12345678a "
                                                  "12345678b" },
-    { "$z; $a -> $b; op; $y -> x", "op x a b y z" },  /* constants last   */
+    { "$z; $a -> $b; op; $y -> x", "op x a b y z" }, /* constants last */
     { "x; $y; $a; $b -> $a", "x b a y" },
 };
 
@@ -152,8 +153,7 @@ static bool same_counts(const mo_graph *a, const mo_graph *b)
 {
     return a->n_ops == b->n_ops && a->n_constants == b->n_constants &&
            a->n_edges == b->n_edges && a->n_feeds == b->n_feeds &&
-           a->n_tensors == b->n_tensors &&
-           a->n_port_names == b->n_port_names &&
+           a->n_tensors == b->n_tensors && a->n_port_names == b->n_port_names &&
            a->n_time_columns == b->n_time_columns &&
            a->n_comm_columns == b->n_comm_columns;
 }
@@ -178,9 +178,31 @@ START_TEST(the_order_of_a_file_does_not_matter)
 }
 END_TEST
 
+/* Sorting by eight bytes at a time must not call itself once a step. */
+START_TEST(names_of_megabytes_take_no_stack)
+{
+    size_t length = 16 << 20;
+    char *text = malloc(2 * length + 3);
+    mo_graph *g;
+
+    ck_assert_ptr_nonnull(text);
+    memset(text, 'x', 2 * length + 2);
+    text[length - 1] = 'b';
+    text[length] = ';';
+    text[2 * length] = 'a';
+    text[2 * length + 1] = '\0';
+    g = graph_of(text);
+    ck_assert_int_eq(g->n_ops, 2);
+    ck_assert_int_eq(g->ops[0].name[length - 1], 'a');
+    mo_graph_free(g);
+    free(text);
+}
+END_TEST
+
 SUITE(order)
 {
     EACH(ops_are_numbered_by_edges_and_then_by_name, COUNT(orders));
+    TEST(names_of_megabytes_take_no_stack);
     EACH(numbers_agree_with_their_definition, 500);
     EACH(the_order_of_a_file_does_not_matter, 600);
 }

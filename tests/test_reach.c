@@ -105,7 +105,7 @@ END_TEST
 START_TEST(the_closure_is_made_only_where_it_fits)
 {
     mo_graph *g = random_graph(1, 3000);
-    size_t closure_bytes = 47 * 48 / 2 * 64 * 8;   /* 47 words in a row */
+    size_t closure_bytes = 47 * 48 / 2 * 64 * 8; /* 47 words in a row */
     mo_reach *fits = reach_of(g, closure_bytes);
     mo_reach *too_large = reach_of(g, closure_bytes - 1);
 

@@ -26,8 +26,8 @@ static const struct {
     { "a -> b -> e; a -> c -> e; a -> d -> e", 1, 1, 1, 3, 3, 2, 3 },
     { "a -> b -> c; a -> c", 1, 1, 1, 3, 1, 2, 1 },
     { "a -> b; c -> d; d -> e", 2, 2, 2, 3, 2, 0, 5 },
-    { "x -> m; y -> m; z -> m -> n", 3, 1, 1, 3, 3, 2, 3 },   /* before */
-    { "m -> x; m -> y; m -> z", 1, 3, 1, 2, 3, 1, 3 },        /* after  */
+    { "x -> m; y -> m; z -> m -> n", 3, 1, 1, 3, 3, 2, 3 }, /* before */
+    { "m -> x; m -> y; m -> z", 1, 3, 1, 2, 3, 1, 3 },      /* after */
     { "a -> b; a -> b", 1, 1, 1, 2, 1, 2, 0 },
     { "$w -> a; $w -> b; $v -> $w", 2, 2, 2, 1, 2, 0, 2 },
 };
@@ -119,7 +119,8 @@ static mo_op *define(mo_builder *b, const char *name, int *slot)
 
 static void connect(mo_builder *b, int from, int to)
 {
-    mo_builder_edge edge = { .from = from, .to = to,
+    mo_builder_edge edge = { .from = from,
+                             .to = to,
                              .src_port = MO_PORT_NONE,
                              .dst_port = MO_PORT_NONE,
                              .bytes = MO_UNKNOWN };
@@ -164,7 +165,7 @@ START_TEST(sums_are_of_what_is_known)
     ck_assert_int_eq(s.ops_without_flops, 1);
     ck_assert_int_eq(s.weight_bytes, 24);
     ck_assert_int_eq(s.memory_bytes, 27);
-    ck_assert_int_eq(s.tensor_bytes, 100);   /* once, for both consumers */
+    ck_assert_int_eq(s.tensor_bytes, 100); /* once, for both consumers */
     mo_summary_clear(&s);
     mo_graph_free(g);
     mo_builder_free(b);
@@ -241,9 +242,9 @@ START_TEST(the_heaviest_come_by_flops_then_bytes_then_id)
 {
     static const struct {
         double flops, bytes;
-    } ops[] = { { 1, 0 },  { 9, 1 },  { 9, 2 },  { -1, 5 }, { 9, 2 },
+    } ops[] = { { 1, 0 },  { 9, 1 },   { 9, 2 }, { -1, 5 }, { 9, 2 },
                 { 3, -1 }, { -1, -1 }, { 0, 0 }, { 4, 0 },  { 5, 0 },
-                { 6, 0 },  { 7, 0 },  { 8, 0 } };
+                { 6, 0 },  { 7, 0 },   { 8, 0 } };
     static const int wanted[] = { 2, 4, 1, 12, 11, 10, 9, 8, 5, 0 };
     mo_builder *b = NULL;
     mo_graph *g = NULL;

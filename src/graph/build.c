@@ -79,7 +79,7 @@ int mo_builder_shown(const char *name)
         return (int) length;
     length = MAX_SHOWN;
     while (length > 0 && ((unsigned char) name[length] & 0xC0) == 0x80)
-        length--;   /* not through the middle of a UTF-8 character */
+        length--; /* not through the middle of a UTF-8 character */
     return (int) length;
 }
 
@@ -87,8 +87,8 @@ mo_status mo_builder_text(mo_builder *builder, const char *text, size_t length,
                           const char **kept, mo_error *err)
 {
     int number;
-    mo_status status = mo_intern_put(builder->texts, text, length, &number,
-                                     err);
+    mo_status status =
+        mo_intern_put(builder->texts, text, length, &number, err);
 
     if (status == MO_OK)
         *kept = mo_intern_text(builder->texts, number);
@@ -104,7 +104,7 @@ static mo_status add_slot(mo_builder *b, int line, mo_error *err)
         MO_PUSH(b->constants, b->n_ops, b->constants_room, err) != MO_OK)
         return MO_E_MEMORY;
     b->constants[b->n_ops] = false;
-    b->ops[b->n_ops++] = (mo_op) { .line = line };
+    b->ops[b->n_ops++] = (mo_op){ .line = line };
     return MO_OK;
 }
 
@@ -131,8 +131,8 @@ int mo_builder_find(const mo_builder *builder, const char *name, size_t length)
     return mo_intern_find(builder->names, name, length);
 }
 
-mo_status mo_builder_define(mo_builder *builder, int slot, int line,
-                            mo_op **op, mo_error *err)
+mo_status mo_builder_define(mo_builder *builder, int slot, int line, mo_op **op,
+                            mo_error *err)
 {
     mo_op *made = mo_builder_op(builder, slot);
 
@@ -141,7 +141,7 @@ mo_status mo_builder_define(mo_builder *builder, int slot, int line,
                           "op '%.*s' is defined twice, first on line %d; give "
                           "one of them another id",
                           mo_builder_shown(made->name), made->name, made->line);
-    *made = (mo_op) {
+    *made = (mo_op){
         .name = mo_intern_text(builder->names, slot),
         .flops = MO_UNKNOWN,
         .bytes = MO_UNKNOWN,
@@ -181,7 +181,7 @@ static mo_status keep_output(mo_builder *b, const mo_builder_edge *edge,
     last = b->n_outputs > 0 ? &b->outputs[b->n_outputs - 1] : NULL;
     if (!last || last->key != edge->tensor || last->port != edge->src_port)
         b->outputs[b->n_outputs++] =
-            (mo_builder_output) { edge->tensor, edge->src_port };
+            (mo_builder_output){ edge->tensor, edge->src_port };
     *index = (int) b->n_outputs - 1;
     return MO_OK;
 }
@@ -202,7 +202,7 @@ mo_status mo_builder_add_edge(mo_builder *builder, const mo_builder_edge *edge,
         return MO_E_MEMORY;
     if (number)
         *number = (int) builder->n_edges;
-    builder->edges[builder->n_edges++] = (mo_edge) {
+    builder->edges[builder->n_edges++] = (mo_edge){
         .from = edge->from,
         .to = edge->to,
         .tensor = output,
@@ -217,8 +217,8 @@ mo_status mo_builder_port(mo_builder *builder, const char *name, size_t length,
                           int *port, mo_error *err)
 {
     int number;
-    mo_status status = mo_intern_put(builder->ports, name, length, &number,
-                                     err);
+    mo_status status =
+        mo_intern_put(builder->ports, name, length, &number, err);
 
     if (status == MO_OK)
         *port = -2 - number;
@@ -271,8 +271,7 @@ void mo_builder_comm_fallback(mo_builder *builder, int column, double us)
 static mo_status add_sample(mo_builder *b, mo_builder_samples *samples,
                             mo_builder_sample sample, mo_error *err)
 {
-    assert(sample.column >= 0 &&
-           (size_t) sample.column < samples->n_fallbacks);
+    assert(sample.column >= 0 && (size_t) sample.column < samples->n_fallbacks);
     if (samples->n_items >= INT_MAX)
         return mo_fail_at(err, MO_E_LIMIT, b->file, 0,
                           "more than %d measured times; split the graph",
@@ -289,7 +288,7 @@ mo_status mo_builder_time(mo_builder *builder, int slot, int column, double us,
 {
     assert(slot >= 0 && (size_t) slot < builder->n_ops);
     return add_sample(builder, &builder->times,
-                      (mo_builder_sample) { slot, column, us }, err);
+                      (mo_builder_sample){ slot, column, us }, err);
 }
 
 mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
@@ -297,7 +296,7 @@ mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
 {
     assert(edge >= 0 && (size_t) edge < builder->n_edges);
     return add_sample(builder, &builder->comms,
-                      (mo_builder_sample) { edge, column, us }, err);
+                      (mo_builder_sample){ edge, column, us }, err);
 }
 
 void mo_builder_name(mo_builder *builder, const char *name)

@@ -78,8 +78,7 @@ static void fill_row(const mo_graph *g, const mo_closure *c, int op)
             add_row(c, op, g->edges[e].to);
 }
 
-mo_status mo_closure_make(const mo_graph *g, mo_closure *closure,
-                          mo_error *err)
+mo_status mo_closure_make(const mo_graph *g, mo_closure *closure, mo_error *err)
 {
     size_t bytes = mo_closure_bytes(g->n_ops);
 

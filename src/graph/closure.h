@@ -13,7 +13,7 @@
 
 typedef struct mo_closure {
     uint64_t *words;
-    size_t row_words;   /* of the first row, which is the longest */
+    size_t row_words; /* of the first row, which is the longest */
     size_t bytes;
 } mo_closure;
 

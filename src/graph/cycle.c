@@ -18,7 +18,7 @@ enum { MAX_STEPS = 8, HEAD_STEPS = 4, TAIL_STEPS = 3 };
 struct search {
     const mo_builder *b;
     const int *place;
-    int *via;          /* slot: the edge by which it was come upon, or -1 */
+    int *via; /* slot: the edge by which it was come upon, or -1 */
     int *queue;
     int *out_start, *out_edges;
 };
@@ -48,14 +48,15 @@ static int slot_on_cycle(struct search *s)
         slot++;
     while (s->via[slot] >= 0) {
         int before = edges[s->via[slot]].from;
-        s->via[slot] = -1;   /* been here */
+        s->via[slot] = -1; /* been here */
         slot = before;
     }
     return slot;
 }
 
 /* Fills via along shortest ways from slot and returns the edge that closes the
- * first, shortest, cycle. */
+ * first, shortest, cycle.  Ways to ops that did get a place are
+ * dead ends. */
 static int closing_edge(struct search *s, int slot)
 {
     int head = 0, tail = 0;
@@ -68,7 +69,7 @@ static int closing_edge(struct search *s, int slot)
             int e = s->out_edges[i], to = s->b->edges[e].to;
             if (to == slot)
                 return e;
-            if (is_left(s, &s->b->edges[e]) && s->via[to] < 0) {
+            if (s->via[to] < 0) {
                 s->via[to] = e;
                 s->queue[tail++] = to;
             }
@@ -138,8 +139,8 @@ static mo_status tell(const mo_builder *b, const int *path, int length,
         append(&t, " -> ... %d more ...", length - HEAD_STEPS - TAIL_STEPS);
         append_steps(&t, b, path + length - TAIL_STEPS, TAIL_STEPS);
     }
-    append(&t, length == 1 ? "; remove this edge"
-                           : "; remove one of these edges");
+    append(&t,
+           length == 1 ? "; remove this edge" : "; remove one of these edges");
     return mo_fail_at(err, MO_E_INPUT, b->file, b->edges[path[0]].line, "%s",
                       t.bytes);
 }

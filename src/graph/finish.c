@@ -88,8 +88,7 @@ static mo_status sort_edges(mo_builder *b, mo_graph *g, int *numbers,
     int n = (int) b->n_ops, m = (int) b->n_edges;
     mo_status status;
 
-    g->out_start = mo_arena_array(b->arena, b->n_ops + 1,
-                                  sizeof *g->out_start);
+    g->out_start = mo_arena_array(b->arena, b->n_ops + 1, sizeof *g->out_start);
     if (!g->out_start)
         return mo_fail_memory(err);
     mo_group_edges(b->edges, MO_EDGE_FROM, NULL, m, n, g->out_start, numbers);

@@ -11,7 +11,7 @@ void mo_graph_free(mo_graph *graph)
     free(graph->tensors);
     free(graph->edges);
     free(graph->ops);
-    mo_arena_free(graph->arena);   /* graph itself lies in it */
+    mo_arena_free(graph->arena); /* graph itself lies in it */
 }
 
 int mo_graph_find(const mo_graph *g, const char *name)
@@ -35,9 +35,9 @@ static double look_up(const mo_measure *measures, const int *start, int owner,
     int first = start[owner];
     const mo_measure *found;
 
-    found = bsearch(&column, measures + first,
-                    (size_t) (start[owner + 1] - first), sizeof *measures,
-                    compare_columns);
+    found =
+        bsearch(&column, measures + first, (size_t) (start[owner + 1] - first),
+                sizeof *measures, compare_columns);
     return found ? found->us : columns[column].fallback_us;
 }
 

@@ -13,9 +13,9 @@ typedef enum mo_edge_end { MO_EDGE_FROM, MO_EDGE_TO } mo_edge_end;
 
 /*
  * Sorts edge numbers by one end of their edges, a counting sort: those with end
- * i land in out[start[i] .. start[i+1]), in the order they come in.  Ends lie in
- * [0, n_ends) and start has n_ends + 1 places, all 0.  in holds count numbers,
- * or is NULL for 0, 1, ... count - 1; it must not be out.
+ * i land in out[start[i] .. start[i+1]), in the order they come in.  Ends lie
+ * in [0, n_ends) and start has n_ends + 1 places, all 0.  in holds count
+ * numbers, or is NULL for 0, 1, ... count - 1; it must not be out.
  */
 void mo_group_edges(const mo_edge *edges, mo_edge_end end, const int *in,
                     int count, int n_ends, int *start, int *out);

@@ -8,7 +8,7 @@
 struct input {
     const mo_edge *edge;
     int64_t port_rank;
-    int src_port;         /* of feeds */
+    int src_port; /* of feeds */
 };
 
 static int compare_numbers(int64_t a, int64_t b)
@@ -52,7 +52,7 @@ static int source_port(const mo_builder *b, const mo_edge *edge)
 struct sorting {
     const mo_builder *b;
     int *numbers;
-    struct input *inputs;   /* of one op */
+    struct input *inputs; /* of one op */
     size_t room;
     bool are_feeds;
 };
@@ -69,16 +69,15 @@ static mo_status sort_group(struct sorting *s, int first, int end,
         return status;
     for (size_t i = 0; i < count; i++) {
         const mo_edge *edge = &s->b->edges[s->numbers[(size_t) first + i]];
-        s->inputs[i] = (struct input) {
-            edge, mo_port_rank(edge->dst_port),
-            s->are_feeds ? source_port(s->b, edge) : MO_PORT_NONE
-        };
+        s->inputs[i] = (struct input){ edge, mo_port_rank(edge->dst_port),
+                                       s->are_feeds ? source_port(s->b, edge)
+                                                    : MO_PORT_NONE };
     }
     mo_group_sort(s->inputs, count, sizeof *s->inputs,
                   s->are_feeds ? compare_feeds : compare_inputs);
     for (size_t i = 0; i < count; i++)
-        s->numbers[(size_t) first + i] = (int) (s->inputs[i].edge -
-                                                s->b->edges);
+        s->numbers[(size_t) first + i] =
+            (int) (s->inputs[i].edge - s->b->edges);
     return MO_OK;
 }
 
@@ -100,20 +99,19 @@ mo_status mo_pack_inputs(mo_builder *builder, mo_graph *g, mo_error *err)
 {
     mo_arena *arena = builder->arena;
 
-    g->in_start = mo_arena_array(arena, (size_t) g->n_ops + 1,
-                                 sizeof *g->in_start);
-    g->in_edges = mo_arena_array(arena, (size_t) g->n_edges,
-                                 sizeof *g->in_edges);
+    g->in_start =
+        mo_arena_array(arena, (size_t) g->n_ops + 1, sizeof *g->in_start);
+    g->in_edges =
+        mo_arena_array(arena, (size_t) g->n_edges, sizeof *g->in_edges);
     if (!g->in_start || !g->in_edges)
         return mo_fail_memory(err);
     mo_group_edges(builder->edges, MO_EDGE_TO, NULL, g->n_edges, g->n_ops,
                    g->in_start, g->in_edges);
-    return sort_groups(builder, false, g->in_start, g->n_ops, g->in_edges,
-                       err);
+    return sort_groups(builder, false, g->in_start, g->n_ops, g->in_edges, err);
 }
 
-/* Takes the feeds' numbers in final order back to where they came from, and
- * what edges and feeds keep apart: the port they leave. */
+/* Writes the sorted numbers behind those of the edges, and what a feed says of
+ * its port to where feeds keep it: they belong to no tensor. */
 static void settle_feeds(mo_builder *b, mo_graph *g, const int *sorted,
                          int *numbers)
 {
@@ -133,16 +131,16 @@ mo_status mo_pack_feeds(mo_builder *builder, mo_graph *g, int *numbers,
     int *sorted = calloc((size_t) g->n_feeds + 1, sizeof *sorted);
     mo_status status = MO_E_MEMORY;
 
-    g->feed_start = mo_arena_array(builder->arena, (size_t) n + 1,
-                                   sizeof *g->feed_start);
+    g->feed_start =
+        mo_arena_array(builder->arena, (size_t) n + 1, sizeof *g->feed_start);
     g->feed_port = mo_arena_array(builder->arena, (size_t) g->n_feeds,
                                   sizeof *g->feed_port);
     if (!sorted || !g->feed_start || !g->feed_port) {
         mo_fail_memory(err);
         goto out;
     }
-    mo_group_edges(builder->edges, MO_EDGE_TO, numbers + g->n_edges,
-                   g->n_feeds, n, g->feed_start, sorted);
+    mo_group_edges(builder->edges, MO_EDGE_TO, numbers + g->n_edges, g->n_feeds,
+                   n, g->feed_start, sorted);
     status = sort_groups(builder, true, g->feed_start, n, sorted, err);
     if (status == MO_OK)
         settle_feeds(builder, g, sorted, numbers);

@@ -37,9 +37,9 @@ static uint32_t mix(uint32_t x)
 /* One walk.  The ops on the way from a source to where we are: */
 struct walk {
     mo_labels *labels;
-    int number;        /* which of the walks */
+    int number; /* which of the walks */
     int *path;
-    int *turned;       /* op: how many of its edges were looked at */
+    int *turned; /* op: how many of its edges were looked at */
     int next_rank;
 };
 
@@ -160,7 +160,7 @@ mo_status mo_labels_make(const mo_graph *g, mo_labels *labels, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *labels = (mo_labels) { .g = g };
+    *labels = (mo_labels){ .g = g };
     labels->ops = calloc((size_t) g->n_ops + 1, sizeof *labels->ops);
     labels->stack = calloc((size_t) g->n_ops + 1, sizeof *labels->stack);
     if (!labels->ops || !labels->stack)

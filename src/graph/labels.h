@@ -14,17 +14,17 @@
 
 /* The visit of an op in one walk through the whole graph. */
 typedef struct mo_label {
-    int low;        /* the first rank among all that it reaches */
-    int tree_low;   /* the first rank among those first met through it */
-    int rank;       /* its own: how many ops were left before it */
+    int low;      /* the first rank among all that it reaches */
+    int tree_low; /* the first rank among those first met through it */
+    int rank;     /* its own: how many ops were left before it */
 } mo_label;
 
 enum { MO_LABELS = 3 };
 
 typedef struct mo_op_labels {
     mo_label walks[MO_LABELS];
-    int depth;        /* edges on the longest path to it */
-    uint32_t stamp;   /* of the last search that came by */
+    int depth;      /* edges on the longest path to it */
+    uint32_t stamp; /* of the last search that came by */
 } mo_op_labels;
 
 typedef struct mo_labels {

@@ -13,12 +13,12 @@
  */
 struct sorting {
     const mo_builder_samples *samples;
-    const int *place;        /* of owners in the graph */
-    int n_owners;            /* those placed from here on have no measures */
+    const int *place; /* of owners in the graph */
+    int n_owners;     /* those placed from here on have no measures */
     int *column_place;
-    int *numbers;            /* of samples */
+    int *numbers; /* of samples */
     int n_numbers;
-    int *scratch;            /* one number a column, or an owner, and one more */
+    int *scratch; /* one number a column, or an owner, and one more */
 };
 
 /* What the graph gets. */
@@ -34,8 +34,7 @@ static bool allocate(struct sorting *s, mo_arena *arena)
     size_t scratch = 1 + (columns > owners ? columns : owners);
 
     s->column_place = mo_arena_array(arena, columns, sizeof *s->column_place);
-    s->numbers = mo_arena_array(arena, s->samples->n_items,
-                                sizeof *s->numbers);
+    s->numbers = mo_arena_array(arena, s->samples->n_items, sizeof *s->numbers);
     s->scratch = mo_arena_array(arena, scratch, sizeof *s->scratch);
     return s->column_place && s->numbers && s->scratch;
 }
@@ -50,8 +49,8 @@ static mo_status sort_columns(struct sorting *s, mo_column *columns,
         return status;
     for (size_t r = 0; r < samples->n_fallbacks; r++) {
         int column = s->scratch[r];
-        columns[r] = (mo_column) { mo_intern_text(samples->keys, column),
-                                   samples->fallbacks_us[column] };
+        columns[r] = (mo_column){ mo_intern_text(samples->keys, column),
+                                  samples->fallbacks_us[column] };
         s->column_place[column] = (int) r;
     }
     return MO_OK;
@@ -112,22 +111,21 @@ static void fill_by_owner(const struct sorting *s, struct packed *to)
     for (int i = 0; i < s->n_numbers; i++) {
         int number = s->numbers[i];
         to->measures[next[owner_of(s, number)]++] =
-            (mo_measure) { column_of(s, number), s->samples->items[number].us };
+            (mo_measure){ column_of(s, number), s->samples->items[number].us };
     }
 }
 
 static mo_status sort_samples(struct sorting *s, mo_arena *scratch,
-                              mo_arena *arena, struct packed *to,
-                              mo_error *err)
+                              mo_arena *arena, struct packed *to, mo_error *err)
 {
     mo_status status;
 
     if (!allocate(s, scratch))
         return mo_fail_memory(err);
-    to->columns = mo_arena_array(arena, s->samples->n_fallbacks,
-                                 sizeof *to->columns);
-    to->start = mo_arena_array(arena, (size_t) s->n_owners + 1,
-                               sizeof *to->start);
+    to->columns =
+        mo_arena_array(arena, s->samples->n_fallbacks, sizeof *to->columns);
+    to->start =
+        mo_arena_array(arena, (size_t) s->n_owners + 1, sizeof *to->start);
     if (!to->columns || !to->start)
         return mo_fail_memory(err);
     status = sort_columns(s, to->columns, err);
@@ -135,8 +133,8 @@ static mo_status sort_samples(struct sorting *s, mo_arena *scratch,
         return status;
     sort_by_column(s);
     drop_repeats(s);
-    to->measures = mo_arena_array(arena, (size_t) s->n_numbers,
-                                  sizeof *to->measures);
+    to->measures =
+        mo_arena_array(arena, (size_t) s->n_numbers, sizeof *to->measures);
     if (!to->measures)
         return mo_fail_memory(err);
     fill_by_owner(s, to);
@@ -147,7 +145,8 @@ static mo_status pack(const mo_builder_samples *samples, const int *place,
                       int n_owners, mo_arena *arena, struct packed *to,
                       mo_error *err)
 {
-    struct sorting s = { .samples = samples, .place = place,
+    struct sorting s = { .samples = samples,
+                         .place = place,
                          .n_owners = n_owners };
     mo_arena *scratch = mo_arena_new();
     mo_status status;
@@ -179,8 +178,8 @@ mo_status mo_pack_comms(const mo_builder *builder, mo_graph *g,
                         const int *place, mo_error *err)
 {
     struct packed packed;
-    mo_status status = pack(&builder->comms, place, g->n_edges, builder->arena,
-                            &packed, err);
+    mo_status status =
+        pack(&builder->comms, place, g->n_edges, builder->arena, &packed, err);
 
     if (status != MO_OK)
         return status;
@@ -196,8 +195,8 @@ static uint64_t mark_of(const char *key, double us)
     uint64_t bits;
 
     memcpy(&bits, &us, sizeof bits);
-    bits = (bits ^ mo_digest_of(key, strlen(key))) *
-           UINT64_C(0x9e3779b97f4a7c15);
+    bits =
+        (bits ^ mo_digest_of(key, strlen(key))) * UINT64_C(0x9e3779b97f4a7c15);
     return bits ^ bits >> 32;
 }
 

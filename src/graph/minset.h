@@ -13,10 +13,10 @@
 
 #include "base/arena.h"
 
-enum { MO_MINSET_LEVELS = 6 };   /* 64^6 is more than an int can count */
+enum { MO_MINSET_LEVELS = 6 }; /* 64^6 is more than an int can count */
 
 typedef struct mo_minset {
-    uint64_t *levels[MO_MINSET_LEVELS];   /* the numbers themselves first */
+    uint64_t *levels[MO_MINSET_LEVELS]; /* the numbers themselves first */
     int n_levels;
 } mo_minset;
 

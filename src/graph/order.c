@@ -76,12 +76,12 @@ static bool came_in_order(const mo_builder *b, int *ready, int *stack)
 
 /* Who waits for whom, and in which order those that wait for nobody go. */
 struct queue {
-    int *waits_for;      /* slot: how many ops must still come before it */
-    int *turn;           /* slot: its place when nobody waits; ops first */
-    int *by_turn;        /* the slot of each turn */
-    int *out_start;      /* slot: its edges in out_edges */
+    int *waits_for; /* slot: how many ops must still come before it */
+    int *turn;      /* slot: its place when nobody waits; ops first */
+    int *by_turn;   /* the slot of each turn */
+    int *out_start; /* slot: its edges in out_edges */
     int *out_edges;
-    mo_minset ready;     /* turns */
+    mo_minset ready; /* turns */
 };
 
 static bool allocate(struct queue *q, const mo_builder *b, mo_arena *arena)
@@ -95,8 +95,7 @@ static bool allocate(struct queue *q, const mo_builder *b, mo_arena *arena)
            q->out_edges && mo_minset_init(&q->ready, (int) b->n_ops, arena);
 }
 
-static void take_turns(struct queue *q, const mo_builder *b,
-                       const int *by_rank)
+static void take_turns(struct queue *q, const mo_builder *b, const int *by_rank)
 {
     int n = (int) b->n_ops, next_op = 0, next_constant = count_ops(b);
 

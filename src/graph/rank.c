@@ -17,7 +17,7 @@
 enum { STEP = sizeof(uint64_t) };
 
 struct item {
-    uint64_t key;       /* the eight bytes at the current depth */
+    uint64_t key; /* the eight bytes at the current depth */
     const char *text;
     int number;
 };
@@ -108,7 +108,7 @@ mo_status mo_rank_texts(const mo_intern *texts, int *by_rank, mo_error *err)
     if (!items)
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
-        items[i] = (struct item) { 0, mo_intern_text(texts, i), i };
+        items[i] = (struct item){ 0, mo_intern_text(texts, i), i };
     sort_from(items, (size_t) n, 0);
     for (int i = 0; i < n; i++)
         by_rank[i] = items[i].number;

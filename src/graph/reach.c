@@ -8,7 +8,7 @@
 
 struct mo_reach {
     int n_ops;
-    bool has_closure;   /* which of the two holds the answers */
+    bool has_closure; /* which of the two holds the answers */
     mo_closure closure;
     mo_labels labels;
 };
@@ -46,7 +46,7 @@ bool mo_reach_path(mo_reach *reach, int a, int b)
 {
     assert(a >= 0 && a < reach->n_ops && b >= 0 && b < reach->n_ops);
     if (a >= b)
-        return a == b;   /* ids are topological */
+        return a == b; /* ids are topological */
     return reach->has_closure ? mo_closure_path(&reach->closure, a, b)
                               : mo_labels_path(&reach->labels, a, b);
 }
@@ -58,7 +58,6 @@ bool mo_reach_incomparable(mo_reach *reach, int a, int b)
 
 size_t mo_reach_bytes(const mo_reach *reach)
 {
-    return sizeof *reach + (reach->has_closure
-                                ? reach->closure.bytes
-                                : mo_labels_bytes(reach->n_ops));
+    return sizeof *reach + (reach->has_closure ? reach->closure.bytes
+                                               : mo_labels_bytes(reach->n_ops));
 }

@@ -173,7 +173,7 @@ static mo_status count_type(const mo_op *op, mo_intern *types, mo_summary *s,
     if (status != MO_OK)
         return status;
     if (number == s->n_types)
-        s->types[s->n_types++] = (mo_type_count) { .type = type };
+        s->types[s->n_types++] = (mo_type_count){ .type = type };
     s->types[number].count++;
     add_known(&s->types[number].flops, op->flops);
     return MO_OK;
@@ -229,8 +229,10 @@ static mo_status find_heaviest(const mo_graph *g, mo_summary *s, mo_error *err)
 
 mo_status mo_summary_make(const mo_graph *g, mo_summary *summary, mo_error *err)
 {
-    mo_summary s = { .ops = g->n_ops, .constants = g->n_constants,
-                     .edges = g->n_edges, .tensors = g->n_tensors };
+    mo_summary s = { .ops = g->n_ops,
+                     .constants = g->n_constants,
+                     .edges = g->n_edges,
+                     .tensors = g->n_tensors };
     mo_status status = measure_shape(g, &s, err);
 
     if (status == MO_OK)
@@ -252,5 +254,5 @@ void mo_summary_clear(mo_summary *summary)
 {
     free(summary->types);
     free(summary->heaviest);
-    *summary = (mo_summary) { 0 };
+    *summary = (mo_summary){ 0 };
 }

@@ -28,7 +28,7 @@ struct packing {
     mo_builder *b;
     mo_graph *g;
     int *numbers;
-    struct use *uses;   /* of one op */
+    struct use *uses; /* of one op */
     size_t uses_room;
 };
 
@@ -95,8 +95,8 @@ static void collect_uses(struct packing *p, int first, int count)
         mo_edge *edge = &p->b->edges[number];
         struct use *use = &p->uses[i];
 
-        *use = (struct use) { edge, NULL, MO_PORT_NONE,
-                              p->b->marks ? p->b->marks[number] : 0 };
+        *use = (struct use){ edge, NULL, MO_PORT_NONE,
+                             p->b->marks ? p->b->marks[number] : 0 };
         if (edge->tensor != MO_UNKNOWN) {
             use->key = p->b->outputs[edge->tensor].key;
             use->port = p->b->outputs[edge->tensor].port;
@@ -108,15 +108,17 @@ static void collect_uses(struct packing *p, int first, int count)
 static mo_tensor tensor_of(const struct use *uses, int first, int count, int op)
 {
     const struct use *use = &uses[first];
-    mo_tensor t = { .producer = op, .port = use->port, .key = use->key,
-                    .bytes = MO_UNKNOWN, .first_edge = first };
+    mo_tensor t = { .producer = op,
+                    .port = use->port,
+                    .key = use->key,
+                    .bytes = MO_UNKNOWN,
+                    .first_edge = first };
 
     for (int i = first; i < count; i++, use++) {
         if (compare_carried(&uses[first], use) != 0)
             break;
         if (t.port == MO_PORT_NONE ||
-            (use->port != MO_PORT_NONE &&
-             compare_ports(use->port, t.port) < 0))
+            (use->port != MO_PORT_NONE && compare_ports(use->port, t.port) < 0))
             t.port = use->port;
         if (t.bytes < use->edge->bytes)
             t.bytes = use->edge->bytes;
@@ -163,8 +165,8 @@ static mo_status pack_op(struct packing *p, int op, mo_error *err)
     int count = p->g->out_start[op + 1] - first;
     mo_status status;
 
-    status = mo_array_reserve((void **) &p->uses, &p->uses_room,
-                              (size_t) count, sizeof *p->uses, err);
+    status = mo_array_reserve((void **) &p->uses, &p->uses_room, (size_t) count,
+                              sizeof *p->uses, err);
     if (status != MO_OK)
         return status;
     collect_uses(p, first, count);
