@@ -154,18 +154,28 @@ static bool reads_back(decimal *d, double value)
     return nearest(d->digits, d->n, d->scale) == value;
 }
 
+static bool is_power_of_two(double value)
+{
+    int exponent;
+
+    return frexp(value, &exponent) == 0.5;
+}
+
 /*
  * The fewest digits that read back.  A normal double that is a decimal of up
  * to 15 digits is printed as that one with 15, so there is no need to try
- * fewer.  The one above the closest is tried for the powers of two: there the
- * gap to the next double above is twice that below, so the closest may belong
- * to the double below while its neighbour is ours.
+ * fewer.  At a power of two the gap to the next double above is twice that
+ * below, so the closest decimal may belong to the double below while the one
+ * above it is ours.
  */
 static void shortest_decimal(decimal *d, double value)
 {
+    bool lopsided = is_power_of_two(value);
+
     for (size_t n = isnormal(value) ? DBL_DIG : 1; n <= 17; n++) {
         closest_decimal(d, value, n);
-        if (reads_back(d, value) || (step_up(d) && reads_back(d, value)))
+        if (reads_back(d, value) ||
+            (lopsided && step_up(d) && reads_back(d, value)))
             break;
     }
     while (d->n > 1 && d->digits[d->n - 1] == '0')
