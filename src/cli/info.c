@@ -6,14 +6,17 @@
 
 #include "base/option.h"
 #include "base/out.h"
+#include "cli/load.h"
 #include "cli/talk.h"
 #include "graph/summary.h"
 #include "ingest/read.h"
 #include "report/describe.h"
+#include "report/instance.h"
 
 typedef struct settings {
-    bool json, dot;
+    bool json, dot, instance;
     const char *output;
+    mo_load load;
     mo_option_list shapes;
     mo_talk talk;
 } settings;
@@ -34,6 +37,25 @@ static mo_status read_graph(const settings *s, const char *path,
     return status;
 }
 
+static mo_status describe_instance(const settings *s, const mo_description *d,
+                                   mo_out *out, mo_error *err)
+{
+    mo_loaded loaded = { 0 };
+    mo_status status = mo_load_instance(&s->load, d->file, d->graph, &s->talk,
+                                        &loaded, err);
+
+    if (status == MO_OK) {
+        mo_instance_report report = { d->file, loaded.cluster_name,
+                                      loaded.instance };
+        if (s->json)
+            mo_instance_json(&report, out);
+        else
+            mo_instance_text(&report, out);
+    }
+    mo_loaded_clear(&loaded);
+    return status;
+}
+
 static mo_status describe(const settings *s, mo_description *d, mo_out *out,
                           mo_error *err)
 {
@@ -42,6 +64,8 @@ static mo_status describe(const settings *s, mo_description *d, mo_out *out,
 
     if (s->dot)
         return mo_describe_dot(d, out, err);
+    if (s->instance)
+        return describe_instance(s, d, out, err);
     if ((status = mo_graph_digest(d->graph, &d->digest, err)) != MO_OK ||
         (status = mo_summary_make(d->graph, &summary, err)) != MO_OK)
         return status;
@@ -62,8 +86,9 @@ static mo_status run(const settings *s, const char *path, mo_error *err)
     mo_out *out = NULL;
     mo_status status;
 
-    if (s->json && s->dot)
-        return mo_fail(err, MO_E_USAGE, "--json and --dot exclude each other");
+    if (s->dot && (s->json || s->instance))
+        return mo_fail(err, MO_E_USAGE, "--dot goes with neither --json nor "
+                                        "--instance");
     if ((status = mo_out_open(s->output, &out, err)) != MO_OK ||
         (status = read_graph(s, path, &graph, &format, err)) != MO_OK)
         goto out;
@@ -86,6 +111,10 @@ int main(int argc, char **argv)
           .to = &s.json },
         { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",
           MO_OPTION_FLAG, .to = &s.dot },
+        { 0, "instance", NULL,
+          "tell the placement problem: times, sizes and transfers",
+          MO_OPTION_FLAG, .to = &s.instance },
+        MO_LOAD_OPTIONS(&s.load),
         { 0, "shape", "NAME=DIMS",
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },

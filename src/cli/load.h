@@ -1,0 +1,46 @@
+/*
+ * load.h - what commands that work on instances share: the options that say
+ * where the numbers come from, and the instance they make.
+ */
+#ifndef MO_CLI_LOAD_H
+#define MO_CLI_LOAD_H
+
+#include "base/error.h"
+#include "base/option.h"
+#include "cli/talk.h"
+#include "cost/instance.h"
+#include "graph/graph.h"
+
+typedef struct mo_load {
+    const char *cluster;    /* -c; NULL: as moirai-cluster(5) says */
+    const char *profile;    /* -p; or NULL */
+    const char *cost;       /* --cost; NULL: the built-in roofline */
+} mo_load;
+
+/* The rows of an option table for these. */
+#define MO_LOAD_OPTIONS(load)                                                 \
+    { 'c', "cluster", "FILE|NAME", "the devices and their links",            \
+      MO_OPTION_TEXT, .to = &(load)->cluster },                               \
+    { 'p', "profile", "FILE", "measured times of ops and links",             \
+      MO_OPTION_TEXT, .to = &(load)->profile },                               \
+    { 0, "cost", "MODEL",                                                    \
+      "times nobody measured: roofline, roofline:FILE or wave:DEVICE",       \
+      MO_OPTION_TEXT, .to = &(load)->cost }
+
+/* An instance with what it was made of. */
+typedef struct mo_loaded {
+    mo_cluster *cluster;
+    char *cluster_name;     /* what the user would call it */
+    mo_profile *profile;    /* or NULL */
+    mo_instance *instance;
+} mo_loaded;
+
+/* Makes the instance of g, which was read from path.  Everything that lacks a
+ * number is named on stderr, one line each.  loaded must be zeros, and is the
+ * caller's to clear whatever the result. */
+mo_status mo_load_instance(const mo_load *load, const char *path,
+                           const mo_graph *g, const mo_talk *talk,
+                           mo_loaded *loaded, mo_error *err);
+void mo_loaded_clear(mo_loaded *loaded);
+
+#endif
