@@ -11,8 +11,8 @@
 
 /*
  * Makes a graph of ir, whose shapes are static and whose names are different.
- * folds says what each layer is; bin is the path of the file with the constants,
- * whose last part goes into the ops' weights.
+ * folds says what each layer is; bin is the path of the file with the
+ * constants, whose last part goes into the ops' weights.
  *
  * An op's weight_bytes are those of the constants it reads, as it reads them: a
  * constant that is stored as f16 and converted counts as what it is converted
