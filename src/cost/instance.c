@@ -152,7 +152,8 @@ static void hash_instance(const mo_instance *x, mo_digest *d)
         mo_digest_int(d, x->flows[q].to);
         mo_digest_int(d, x->flows[q].tensor);
     }
-    hash_ints(d, x->comm_row, t);
+    hash_ints(d, x->flow_row, (size_t) x->n_flows);
+    hash_ints(d, x->tensor_row, t);
     hash_int64s(d, x->comm_ns, (size_t) x->n_comm_rows * k * k);
     hash_ints(d, x->pin, n);
     hash_ints(d, x->group, n);

@@ -52,8 +52,9 @@ typedef struct mo_instance {
     int *tensor_start;            /* its flows: [tensor_start[t], ...[t + 1]) */
     int64_t *tensor_bytes;        /* MO_UNKNOWN where only times are known */
 
-    /* Tensors that cost the same share a row of K * K transfer times. */
-    int *comm_row;                /* by tensor */
+    /* What is sent alike shares a row of K * K transfer times.  Flows of one
+     * tensor may differ; sent once for all of them, it takes the longest. */
+    int *flow_row, *tensor_row;
     int64_t *comm_ns;             /* row r, from a to b: [(r * K + a) * K + b] */
     int n_comm_rows;
 
@@ -76,12 +77,23 @@ static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
     return x->p_ns[(int64_t) op * x->n_devices + device];
 }
 
-/* 0 when a = b. */
-static inline int64_t mo_instance_comm_ns(const mo_instance *x, int tensor,
+static inline int64_t mo_instance_row_ns(const mo_instance *x, int64_t row,
+                                         int a, int b)
+{
+    return x->comm_ns[(row * x->n_devices + a) * x->n_devices + b];
+}
+
+/* What sending takes from a to b, for one reader or once for all; 0 when a = b. */
+static inline int64_t mo_instance_flow_ns(const mo_instance *x, int flow,
                                           int a, int b)
 {
-    int64_t row = x->comm_row[tensor];
-    return x->comm_ns[(row * x->n_devices + a) * x->n_devices + b];
+    return mo_instance_row_ns(x, x->flow_row[flow], a, b);
+}
+
+static inline int64_t mo_instance_tensor_ns(const mo_instance *x, int tensor,
+                                            int a, int b)
+{
+    return mo_instance_row_ns(x, x->tensor_row[tensor], a, b);
 }
 
 typedef struct mo_instance_options {

@@ -8,12 +8,19 @@
 #include "cost/instance_parts.h"
 
 /*
- * Most tensors cost the same as another one: they have the same size and no
- * times of their own.  A row of K * K times is computed for every tensor into
- * one buffer and kept only if it is new, so memory follows the number of
- * different rows.  Without measured times, the size alone decides, and even
- * computing is done once per size.
+ * Most of what is sent costs the same as something else: it has the same size
+ * and no times of its own.  A row of K * K times is computed into one buffer
+ * and kept only if it is new, so memory follows the number of different rows.
+ * Without measured times the size alone decides, and even computing is done
+ * once per size.
  */
+
+/* What is sent: the edges of a flow, or all those of a tensor. */
+typedef struct parcel {
+    int first, last;    /* neighbours in the graph: [first, last) */
+    int64_t bytes;      /* of the largest, or MO_UNKNOWN */
+} parcel;
+
 typedef struct comms {
     mo_maker *m;
     int *columns;          /* by pair of devices: its comm_us column, or -1 */
@@ -61,17 +68,16 @@ static void find_columns(comms *c)
     }
 }
 
-/* The dearest of the tensor's edges from a to b, as the file gives it; NAN when
- * none does. */
-static double given_us(const comms *c, const mo_tensor *tensor, size_t pair)
+/* The dearest of the edges from a to b, as the file gives it; NAN when none
+ * does. */
+static double given_us(const comms *c, const parcel *sent, size_t pair)
 {
     double us = NAN;
 
     if (c->columns[pair] < 0)
         return NAN;
-    for (int k = 0; k < tensor->n_edges; k++)
-        us = fmax(us, mo_graph_comm_us(c->m->g, tensor->first_edge + k,
-                                       c->columns[pair]));
+    for (int e = sent->first; e < sent->last; e++)
+        us = fmax(us, mo_graph_comm_us(c->m->g, e, c->columns[pair]));
     return us;
 }
 
@@ -95,19 +101,15 @@ static double modelled_ns(const comms *c, int64_t bytes, int a, int b)
     return ns;
 }
 
-static const char *reader_of(const mo_graph *g, const mo_tensor *tensor)
-{
-    return g->ops[g->edges[tensor->first_edge].to].name;
-}
-
-static mo_status no_time(const comms *c, const mo_tensor *tensor, int a, int b,
+static mo_status no_time(const comms *c, const parcel *sent, int a, int b,
                          mo_error *err)
 {
-    const mo_graph *g = c->m->g;
+    const mo_edge *edge = &c->m->g->edges[sent->first];
+    const mo_op *ops = c->m->g->ops;
 
-    if (tensor->bytes == MO_UNKNOWN) {
+    if (sent->bytes == MO_UNKNOWN) {
         mo_maker_miss(c->m, "edge '%s' -> '%s' has no size and no comm_us.%s.%s",
-                      g->ops[tensor->producer].name, reader_of(g, tensor),
+                      ops[edge->from].name, ops[edge->to].name,
                       c->m->cluster->devices[a].id,
                       c->m->cluster->devices[b].id);
         return MO_OK;
@@ -115,29 +117,29 @@ static mo_status no_time(const comms *c, const mo_tensor *tensor, int a, int b,
     return mo_routes_connected(c->m->cluster, c->m->routes, err);
 }
 
-static mo_status fill_pair(comms *c, const mo_tensor *tensor, int a, int b,
+static mo_status fill_pair(comms *c, const parcel *sent, int a, int b,
                            bool *is_known, mo_error *err)
 {
     size_t pair = (size_t) (a * c->m->cluster->n_devices + b);
-    double us = given_us(c, tensor, pair);
-    double ns = isnan(us) ? modelled_ns(c, tensor->bytes, a, b) : us * 1000;
+    double us = given_us(c, sent, pair);
+    double ns = isnan(us) ? modelled_ns(c, sent->bytes, a, b) : us * 1000;
 
     *is_known = !isnan(ns);
     if (isnan(ns))
-        return no_time(c, tensor, a, b, err);
+        return no_time(c, sent, a, b, err);
     c->row[pair] = mo_maker_ns(ns / 1000);
     if (c->row[pair] < 0)
         return mo_fail(err, MO_E_INPUT,
                        "sending what op '%s' puts out from %s to %s takes %g "
                        "us; times must lie between 0 and 10^11 us",
-                       c->m->g->ops[tensor->producer].name,
+                       c->m->g->ops[c->m->g->edges[sent->first].from].name,
                        c->m->cluster->devices[a].id,
                        c->m->cluster->devices[b].id, ns / 1000);
     return MO_OK;
 }
 
-/* One missing time is told per tensor: they are all alike. */
-static mo_status fill_row(comms *c, const mo_tensor *tensor, mo_error *err)
+/* One missing time is told per parcel: the others are like it. */
+static mo_status fill_row(comms *c, const parcel *sent, mo_error *err)
 {
     int n = c->m->cluster->n_devices;
     bool is_known = true;
@@ -148,7 +150,7 @@ static mo_status fill_row(comms *c, const mo_tensor *tensor, mo_error *err)
             mo_status status = MO_OK;
 
             if (a != b)
-                status = fill_pair(c, tensor, a, b, &is_known, err);
+                status = fill_pair(c, sent, a, b, &is_known, err);
             if (status != MO_OK)
                 return status;
         }
@@ -156,22 +158,18 @@ static mo_status fill_row(comms *c, const mo_tensor *tensor, mo_error *err)
     return MO_OK;
 }
 
-static bool has_own_times(const mo_graph *g, const mo_tensor *tensor)
+static bool has_own_times(const mo_graph *g, const parcel *sent)
 {
-    int last = tensor->first_edge + tensor->n_edges;
-
-    if (g->n_comm_columns == 0)
-        return false;
     for (int c = 0; c < g->n_comm_columns; c++)
         if (!isnan(g->comm_columns[c].fallback_us))
             return true;
-    return g->comm_start[tensor->first_edge] < g->comm_start[last];
+    return g->n_comm_columns > 0 &&
+           g->comm_start[sent->first] < g->comm_start[sent->last];
 }
 
-static mo_status new_row(comms *c, const mo_tensor *tensor, int *row,
-                         mo_error *err)
+static mo_status new_row(comms *c, const parcel *sent, int *row, mo_error *err)
 {
-    mo_status status = fill_row(c, tensor, err);
+    mo_status status = fill_row(c, sent, err);
 
     if (status != MO_OK)
         return status;
@@ -179,27 +177,74 @@ static mo_status new_row(comms *c, const mo_tensor *tensor, int *row,
                          c->n_pairs * sizeof *c->row, row, err);
 }
 
-static mo_status find_row(comms *c, const mo_tensor *tensor, int *row,
+static mo_status find_row(comms *c, const parcel *sent, int *row,
                           mo_error *err)
 {
     int n_sizes = mo_intern_count(c->sizes), size;
     mo_status status;
 
-    if (has_own_times(c->m->g, tensor))
-        return new_row(c, tensor, row, err);
-    status = mo_intern_put(c->sizes, (const char *) &tensor->bytes,
-                           sizeof tensor->bytes, &size, err);
+    if (sent->bytes == MO_UNKNOWN || has_own_times(c->m->g, sent))
+        return new_row(c, sent, row, err);
+    status = mo_intern_put(c->sizes, (const char *) &sent->bytes,
+                           sizeof sent->bytes, &size, err);
     if (status != MO_OK)
         return status;
     if (size == n_sizes) {
         if (MO_PUSH(c->row_of_size, (size_t) size, c->sizes_room, err) != MO_OK)
             return MO_E_MEMORY;
-        status = new_row(c, tensor, &c->row_of_size[size], err);
-    } else if (tensor->bytes == MO_UNKNOWN) {
-        status = fill_row(c, tensor, err);   /* to name this one, too */
+        status = new_row(c, sent, &c->row_of_size[size], err);
     }
     *row = c->row_of_size[size];
     return status;
+}
+
+static parcel parcel_of(const mo_graph *g, int first, int last)
+{
+    parcel sent = { first, last, MO_UNKNOWN };
+
+    for (int e = first; e < last; e++)
+        if (g->edges[e].bytes > sent.bytes)
+            sent.bytes = g->edges[e].bytes;
+    return sent;
+}
+
+/* Flows are in the order of the edges they were made of. */
+static mo_status fill_flows(comms *c, mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+    mo_instance *x = c->m->x;
+    int e = 0;
+
+    for (int q = 0; q < x->n_flows; q++) {
+        int first = e;
+        parcel sent;
+        mo_status status;
+
+        while (e < g->n_edges && g->edges[e].tensor == x->flows[q].tensor &&
+               g->edges[e].to == x->flows[q].to)
+            e++;
+        sent = parcel_of(g, first, e);
+        status = find_row(c, &sent, &x->flow_row[q], err);
+        if (status != MO_OK)
+            return status;
+    }
+    return MO_OK;
+}
+
+static mo_status fill_tensors(comms *c, mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+
+    for (int t = 0; t < g->n_tensors; t++) {
+        const mo_tensor *tensor = &g->tensors[t];
+        parcel sent = parcel_of(g, tensor->first_edge,
+                                tensor->first_edge + tensor->n_edges);
+        mo_status status = find_row(c, &sent, &c->m->x->tensor_row[t], err);
+
+        if (status != MO_OK)
+            return status;
+    }
+    return MO_OK;
 }
 
 static mo_status keep_rows(comms *c, mo_error *err)
@@ -219,15 +264,15 @@ static mo_status keep_rows(comms *c, mo_error *err)
 
 static mo_status fill_comms(comms *c, mo_error *err)
 {
-    mo_instance *x = c->m->x;
-    mo_status status = MO_OK;
+    mo_status status;
 
     find_columns(c);
-    for (int t = 0; t < x->n_tensors && status == MO_OK; t++)
-        status = find_row(c, &c->m->g->tensors[t], &x->comm_row[t], err);
+    status = fill_flows(c, err);
     if (status == MO_OK)
         status = mo_maker_complete(c->m, "give bytes on the edge, output_bytes "
                                          "on the op, or its times", err);
+    if (status == MO_OK)
+        status = fill_tensors(c, err);
     if (status == MO_OK)
         status = keep_rows(c, err);
     return status;
@@ -244,9 +289,12 @@ mo_status mo_maker_comms(mo_maker *m, mo_error *err)
     c.row = calloc(n_pairs, sizeof *c.row);
     c.rows = c.arena ? mo_intern_new(c.arena) : NULL;
     c.sizes = c.arena ? mo_intern_new(c.arena) : NULL;
-    x->comm_row = mo_arena_array(x->arena, (size_t) x->n_tensors,
-                                 sizeof *x->comm_row);
-    status = c.columns && c.row && c.rows && c.sizes && x->comm_row
+    x->flow_row = mo_arena_array(x->arena, (size_t) x->n_flows,
+                                 sizeof *x->flow_row);
+    x->tensor_row = mo_arena_array(x->arena, (size_t) x->n_tensors,
+                                   sizeof *x->tensor_row);
+    status = c.columns && c.row && c.rows && c.sizes && x->flow_row &&
+                     x->tensor_row
                  ? fill_comms(&c, err)
                  : mo_fail_memory(err);
     free(c.columns);

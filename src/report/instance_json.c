@@ -87,14 +87,11 @@ static void put_ops(const mo_instance *x, mo_out *out)
     mo_out_text(out, x->n ? "\n  ],\n" : "],\n");
 }
 
-static void put_readers(const mo_instance *x, int tensor, mo_out *out)
+static void put_reader(const mo_instance *x, int flow, mo_out *out)
 {
-    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
-         q++) {
-        if (q > x->tensor_start[tensor])
-            mo_out_text(out, ", ");
-        mo_out_json(out, x->op_names[x->flows[q].to]);
-    }
+    mo_out_text(out, "{\"op\": ");
+    mo_out_json(out, x->op_names[x->flows[flow].to]);
+    mo_out_printf(out, ", \"transfer\": %d}", x->flow_row[flow]);
 }
 
 static void put_tensors(const mo_instance *x, mo_out *out)
@@ -103,16 +100,20 @@ static void put_tensors(const mo_instance *x, mo_out *out)
     for (int t = 0; t < x->n_tensors; t++) {
         mo_out_text(out, t ? ",\n    {\"from\": " : "\n    {\"from\": ");
         mo_out_json(out, x->op_names[x->tensor_from[t]]);
-        mo_out_text(out, ", \"to\": [");
-        put_readers(x, t, out);
-        mo_out_text(out, "], \"transfer\": ");
-        mo_out_int(out, x->comm_row[t]);
-        mo_out_char(out, '}');
+        mo_out_printf(out, ", \"transfer\": %d, \"to\": [",
+                      x->tensor_row[t]);
+        for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++) {
+            if (q > x->tensor_start[t])
+                mo_out_text(out, ", ");
+            put_reader(x, q, out);
+        }
+        mo_out_text(out, "]}");
     }
     mo_out_text(out, x->n_tensors ? "\n  ],\n" : "],\n");
 }
 
-/* What "transfer" of a tensor points to: its times, a row per sender. */
+/* What "transfer" points to, of a tensor sent once or to one reader: times, a row
+ * per sender. */
 static void put_rows(const mo_instance *x, mo_out *out)
 {
     const int64_t *ns = x->comm_ns;

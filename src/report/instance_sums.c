@@ -14,7 +14,7 @@ double mo_instance_transfer_ns(const mo_instance *x, int a, int b)
     double sum = 0;
 
     for (int q = 0; q < x->n_flows; q++)
-        sum += (double) mo_instance_comm_ns(x, x->flows[q].tensor, a, b);
+        sum += (double) mo_instance_flow_ns(x, q, a, b);
     return sum;
 }
 
