@@ -44,7 +44,16 @@ compile_user()
     $CC $CFLAGS -o "$work/user" "$work/user.c" $flags
 }
 
-plan 8
+# Installed headers may include nothing that is not installed.
+installed_headers_compile()
+{
+    (cd "$work/usr/include/moirai" && find . -name '*.h') |
+        sed 's|^\./\(.*\)|#include <\1>|' >"$work/all.c"
+    echo 'typedef int unit_not_empty;' >>"$work/all.c"
+    $CC -I"$work/usr/include/moirai" -fsyntax-only "$work/all.c"
+}
+
+plan 9
 
 ok "make install prefix=DIR" install_into prefix="$work/usr"
 ok "moirai-info runs from there" \
@@ -56,6 +65,7 @@ for shell in bash-completion/completions/moirai-info \
     ok "so is $shell" test -s "$work/usr/share/$shell"
 done
 
+ok "the headers need no other" installed_headers_compile
 if command -v pkg-config >/dev/null; then
     ok "another program compiles against it" compile_user
     is "and reads a graph" \
