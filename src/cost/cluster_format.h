@@ -20,7 +20,7 @@ typedef struct mo_cluster_format {
                        void **state, mo_error *err);
     mo_status (*start)(void *state, const mo_xml_element *element,
                        mo_error *err);
-    void (*end)(void *state);
+    void (*end)(void *state); /* or NULL */
     /* After the last element: adds to the builder what had to wait.  NULL when
      * nothing had to. */
     mo_status (*finish)(void *state, mo_error *err);

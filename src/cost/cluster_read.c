@@ -47,7 +47,8 @@ static mo_status on_end(void *state, const char *name, const char *text,
     reader *r = state;
 
     (void) name, (void) text, (void) length, (void) line, (void) err;
-    r->format->end(r->state);
+    if (r->format->end)
+        r->format->end(r->state);
     return MO_OK;
 }
 

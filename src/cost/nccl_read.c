@@ -278,11 +278,6 @@ static mo_status start(void *state, const mo_xml_element *element,
     return MO_OK;
 }
 
-static void end(void *state)
-{
-    (void) state;
-}
-
 static mo_status finish(void *state, mo_error *err)
 {
     dump *d = state;
@@ -303,7 +298,6 @@ const mo_cluster_format mo_cluster_format_nccl = {
     .root = "system",
     .begin = begin,
     .start = start,
-    .end = end,
     .finish = finish,
     .free = free_dump,
 };
