@@ -31,20 +31,20 @@ enum { MAX_ITEMS = 4 << 20 };
 typedef struct slot {
     bool wanted;
     const mo_value *value;
-    const char *unknown;     /* why there is no value */
+    const char *unknown; /* why there is no value */
 } slot;
 
 typedef struct inference {
     mo_ir *ir;
     mo_bin bin;
-    mo_arena *arena;         /* owns all below but order */
+    mo_arena *arena; /* owns all below but order */
     int *order;
-    const mo_rule **rules;   /* by layer; NULL: no rule */
-    bool *changed;           /* by layer: it or one before it has not the shape
-                                that the file says */
-    size_t *first;           /* by layer: its first output in slots */
+    const mo_rule **rules; /* by layer; NULL: no rule */
+    bool *changed;         /* by layer: it or one before it has not the shape
+                              that the file says */
+    size_t *first;         /* by layer: its first output in slots */
     slot *slots;
-    mo_rule_input *inputs;   /* of the layer at hand */
+    mo_rule_input *inputs; /* of the layer at hand */
     mo_shape *outputs;
     int64_t items_left;
 } inference;
@@ -60,8 +60,8 @@ static bool is_dynamic(const mo_ir_port *ports, int n)
 static bool has_dynamic(const mo_ir *ir)
 {
     for (int i = 0; i < ir->n_layers; i++)
-        if (is_dynamic(ir->layers[i].inputs, ir->layers[i].n_inputs)
-            || is_dynamic(ir->layers[i].outputs, ir->layers[i].n_outputs))
+        if (is_dynamic(ir->layers[i].inputs, ir->layers[i].n_inputs) ||
+            is_dynamic(ir->layers[i].outputs, ir->layers[i].n_outputs))
             return true;
     return false;
 }
@@ -120,8 +120,8 @@ static void find_wanted(inference *f)
         bool evaluated = rule && rule->value && any_wanted(f, index);
 
         for (int k = 0; rule && k < layer->n_inputs; k++)
-            if (mo_rule_has(rule->needs, k)
-                || (evaluated && mo_rule_has(rule->reads, k)))
+            if (mo_rule_has(rule->needs, k) ||
+                (evaluated && mo_rule_has(rule->reads, k)))
                 source_slot(f, &layer->inputs[k])->wanted = true;
     }
 }
@@ -138,12 +138,11 @@ static void take_inputs(inference *f, int index)
         const mo_shape *shape = &source->outputs[port->source_port].shape;
         const slot *known = source_slot(f, port);
 
-        if (f->changed[port->source_layer]
-            || mo_dims_contradict(&port->shape, shape))
+        if (f->changed[port->source_layer] ||
+            mo_dims_contradict(&port->shape, shape))
             f->changed[index] = true;
         port->shape = *shape;
-        f->inputs[k] = (mo_rule_input) { *shape, known->value,
-                                         known->unknown };
+        f->inputs[k] = (mo_rule_input){ *shape, known->value, known->unknown };
     }
 }
 
@@ -164,12 +163,12 @@ static mo_rule_op describe(const inference *f, int index)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
 
-    return (mo_rule_op) { .type = layer->type,
-                          .version = layer->version,
-                          .attrs = layer->attrs,
-                          .inputs = f->inputs,
-                          .n_inputs = layer->n_inputs,
-                          .n_outputs = layer->n_outputs };
+    return (mo_rule_op){ .type = layer->type,
+                         .version = layer->version,
+                         .attrs = layer->attrs,
+                         .inputs = f->inputs,
+                         .n_inputs = layer->n_inputs,
+                         .n_outputs = layer->n_outputs };
 }
 
 /* Sets *derived when the rule itself gave the shapes. */
@@ -189,9 +188,8 @@ static mo_status derive_shapes(inference *f, int index, bool *derived,
     *derived = status == MO_OK;
     if (*derived)
         give_outputs(f, index);
-    if (*derived
-        || (status == MO_E_SUPPORT && !f->changed[index]
-            && !is_dynamic(layer->outputs, layer->n_outputs)))
+    if (*derived || (status == MO_E_SUPPORT && !f->changed[index] &&
+                     !is_dynamic(layer->outputs, layer->n_outputs)))
         return MO_OK;
     return mo_fail_at(err, status, f->ir->file, layer->line, "%s '%s': %s",
                       layer->type, layer->name, why.text);
@@ -228,8 +226,8 @@ static mo_value *new_value(inference *f, const mo_ir_layer *layer, int output,
         return NULL;
     }
     if (items > MO_VALUE_MAX_ITEMS || items > f->items_left) {
-        *unknown = because(f, "'%s' (%s) is too large for a shape",
-                           layer->name, mo_dims_say(&port->shape).text);
+        *unknown = because(f, "'%s' (%s) is too large for a shape", layer->name,
+                           mo_dims_say(&port->shape).text);
         return NULL;
     }
     f->items_left -= items;
@@ -254,12 +252,12 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
     if (!bytes) {
         to->unknown = "there is no memory for it";
     } else if (layer->size < 0 || (uint64_t) layer->size < size) {
-        to->unknown = because(f, "the constant '%s' has too few bytes",
-                              layer->name);
-    } else if (mo_bin_read(&f->bin, layer->offset, size, bytes, &why)
-               != MO_OK) {
-        to->unknown = because(f, "it is the constant '%s', and %s",
-                              layer->name, why.text);
+        to->unknown =
+            because(f, "the constant '%s' has too few bytes", layer->name);
+    } else if (mo_bin_read(&f->bin, layer->offset, size, bytes, &why) !=
+               MO_OK) {
+        to->unknown = because(f, "it is the constant '%s', and %s", layer->name,
+                              why.text);
     } else {
         mo_value_decode(value, bytes);
         to->value = value;
@@ -267,14 +265,15 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
     free(bytes);
 }
 
-/* Why an output cannot be computed, or NULL when all that its rule reads is
- * there. */
+/* Why the value of an output cannot be computed, or NULL when all that its rule
+ * looks at is there. */
 static const char *missing_input(const inference *f, int index)
 {
-    const mo_ir_layer *layer = &f->ir->layers[index];
+    const mo_rule *rule = f->rules[index];
 
-    for (int k = 0; k < layer->n_inputs; k++)
-        if (mo_rule_has(f->rules[index]->reads, k) && !f->inputs[k].value)
+    for (int k = 0; k < f->ir->layers[index].n_inputs; k++)
+        if ((mo_rule_has(rule->needs, k) || mo_rule_has(rule->reads, k)) &&
+            !f->inputs[k].value)
             return f->inputs[k].unknown;
     return NULL;
 }
@@ -284,12 +283,8 @@ static void compute(inference *f, int index, int output, slot *to)
     const mo_ir_layer *layer = &f->ir->layers[index];
     mo_rule_op op = describe(f, index);
     mo_error why = { 0 };
-    mo_value *value;
+    mo_value *value = new_value(f, layer, output, &to->unknown);
 
-    to->unknown = missing_input(f, index);
-    if (to->unknown)
-        return;
-    value = new_value(f, layer, output, &to->unknown);
     if (!value)
         return;
     if (f->rules[index]->value(&op, output, value, &why) == MO_OK)
@@ -307,20 +302,25 @@ static bool is_type(const mo_ir_layer *layer, const char *type)
 static void find_value(inference *f, int index, int output, bool derived)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
+    const mo_rule *rule = f->rules[index];
     slot *to = &f->slots[f->first[index] + (size_t) output];
 
     if (!to->wanted)
         return;
+    if (rule && rule->value)
+        to->unknown = missing_input(f, index);
+    if (to->unknown)
+        return;
     if (is_type(layer, "Const"))
         read_constant(f, layer, output, to);
     else if (is_type(layer, "Parameter"))
-        to->unknown = because(f, "it depends on the data of input '%s'",
-                              layer->name);
-    else if (derived && f->rules[index]->value)
+        to->unknown =
+            because(f, "it depends on the data of input '%s'", layer->name);
+    else if (derived && rule->value)
         compute(f, index, output, to);
     else
-        to->unknown = because(f, "it depends on %s '%s'", layer->type,
-                              layer->name);
+        to->unknown =
+            because(f, "it depends on %s '%s'", layer->type, layer->name);
 }
 
 static mo_status check_source(const inference *f, const mo_ir_layer *layer,
@@ -353,7 +353,8 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
                           const char *const *shapes, size_t n_shapes,
                           mo_error *err)
 {
-    inference f = { .ir = ir, .bin = mo_bin_at(bin_path),
+    inference f = { .ir = ir,
+                    .bin = mo_bin_at(bin_path),
                     .items_left = MAX_ITEMS };
     mo_status status;
 

@@ -39,12 +39,11 @@ mo_status mo_arg_ints(const mo_rule_op *op, const char *key, int64_t fallback,
     if (count < 0)
         return mo_fail(err, MO_E_INPUT, "attribute '%s' is not integers", key);
     if (count != n)
-        return mo_fail(err, MO_E_INPUT,
-                       "attribute '%s' has %d numbers, not %d", key, count, n);
+        return mo_fail(err, MO_E_INPUT, "attribute '%s' has %d numbers, not %d",
+                       key, count, n);
     for (int i = 0; i < n; i++)
         if (values[i] >= MO_ARG_LIMIT || values[i] <= -MO_ARG_LIMIT)
-            return mo_fail(err, MO_E_LIMIT, "attribute '%s' is too large",
-                           key);
+            return mo_fail(err, MO_E_LIMIT, "attribute '%s' is too large", key);
     return MO_OK;
 }
 
@@ -67,8 +66,7 @@ bool mo_arg_is(const mo_rule_op *op, const char *key, const char *text)
 mo_status mo_arg_axis(int64_t axis, int rank, int *at, mo_error *err)
 {
     if (axis < -rank || axis >= rank)
-        return mo_fail(err, MO_E_INPUT,
-                       "axis %lld is outside of %d dimensions",
+        return mo_fail(err, MO_E_INPUT, "axis %lld is outside of %d dimensions",
                        (long long) axis, rank);
     *at = (int) (axis < 0 ? axis + rank : axis);
     return MO_OK;
@@ -90,7 +88,7 @@ mo_status mo_arg_value(const mo_rule_op *op, int input, const mo_value **value,
 mo_status mo_arg_list_of(const mo_rule_op *op, int input, mo_arg_list *list,
                          mo_error *err)
 {
-    const mo_value *value;
+    const mo_value *value = NULL;
     mo_status status = mo_arg_value(op, input, &value, err);
 
     if (status != MO_OK)
@@ -98,8 +96,9 @@ mo_status mo_arg_list_of(const mo_rule_op *op, int input, mo_arg_list *list,
     if (value->shape.rank > 1 || value->count > MO_MAX_RANK || value->real)
         return mo_fail(err, MO_E_INPUT,
                        "input %d (%s of %s) is not a list of at most %d "
-                       "integers", input, mo_dims_say(&value->shape).text,
-                       value->dtype, MO_MAX_RANK);
+                       "integers",
+                       input, mo_dims_say(&value->shape).text, value->dtype,
+                       MO_MAX_RANK);
     list->count = (int) value->count;
     for (int i = 0; i < list->count; i++)
         list->at[i] = value->items[i].i;

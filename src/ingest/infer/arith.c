@@ -79,8 +79,8 @@ static bool int_squared_difference(int64_t a, int64_t b, int64_t *result)
 {
     int64_t difference;
 
-    return int_subtract(a, b, &difference)
-           && mo_int64_mul(difference, difference, result);
+    return int_subtract(a, b, &difference) &&
+           mo_int64_mul(difference, difference, result);
 }
 
 static bool int_and(int64_t a, int64_t b, int64_t *result)
@@ -158,7 +158,7 @@ static const binary binaries[] = {
 
 static const binary *find_binary(const char *type)
 {
-    const binary *operator = binaries;
+    const binary *operator= binaries;
 
     while (strcmp(operator->type, type) != 0)
         operator++;
@@ -176,8 +176,7 @@ static mo_status apply(const binary *operator, mo_item a, mo_item b,
         return MO_OK;
     }
     if (to->real || !operator->ints(a.i, b.i, &number))
-        return mo_fail(err, MO_E_SUPPORT,
-                       "divides by zero or overflows");
+        return mo_fail(err, MO_E_SUPPORT, "divides by zero or overflows");
     *result = mo_value_fit_int(number, to->dtype);
     return MO_OK;
 }
@@ -186,16 +185,16 @@ mo_status mo_arith_binary(const mo_rule_op *op, int output, mo_value *value,
                           mo_error *err)
 {
     const mo_value *a = op->inputs[0].value, *b = op->inputs[1].value;
-    const binary *operator = find_binary(op->type);
+    const binary *operator= find_binary(op->type);
     mo_status status = mo_arith_check(op, 2, value, err);
 
     (void) output;
     if (status == MO_OK && (a->real != value->real || b->real != value->real))
         status = mo_arith_fail_mixed(err);
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        status = apply(operator, mo_arith_item(a, value, i),
-                       mo_arith_item(b, value, i), value, &value->items[i],
-                       err);
+        status =
+            apply(operator, mo_arith_item(a, value, i),
+                  mo_arith_item(b, value, i), value, &value->items[i], err);
     return status;
 }
 
@@ -228,7 +227,7 @@ static mo_status reduce_box(const mo_rule_op *op, const boxes *split,
                             mo_error *err)
 {
     const mo_item *items = op->inputs[0].value->items;
-    const binary *operator = find_binary(op->type);
+    const binary *operator= find_binary(op->type);
     int64_t n = mo_shape_elements(&split->reduced);
     mo_status status = MO_OK;
 
@@ -236,7 +235,7 @@ static mo_status reduce_box(const mo_rule_op *op, const boxes *split,
     for (int64_t i = 1; status == MO_OK && i < n; i++) {
         int64_t at = box + mo_view_at(&split->in_box, &split->reduced, i);
 
-        status = apply(operator, *result, items[at], to, result, err);
+        status = apply(operator, * result, items[at], to, result, err);
     }
     if (strcmp(op->type, "ReduceMean") != 0)
         return status;
@@ -265,8 +264,8 @@ mo_status mo_arith_reduce(const mo_rule_op *op, int output, mo_value *value,
     if (mo_shape_elements(&split.reduced) == 0)
         return mo_fail(err, MO_E_SUPPORT, "reduces nothing");
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        status = reduce_box(op, &split,
-                            mo_view_at(&split.to_box, &split.kept, i), value,
-                            &value->items[i], err);
+        status =
+            reduce_box(op, &split, mo_view_at(&split.to_box, &split.kept, i),
+                       value, &value->items[i], err);
     return status;
 }

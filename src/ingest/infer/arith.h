@@ -10,11 +10,11 @@
 
 #include "ingest/infer/rule.h"
 
-mo_rule_value mo_arith_unary;      /* Abs, Floor, ... */
+mo_rule_value mo_arith_unary; /* Abs, Floor, ... */
 mo_rule_value mo_arith_convert;
-mo_rule_value mo_arith_binary;     /* Add, FloorMod, ... */
-mo_rule_value mo_arith_reduce;     /* ReduceProd, ReduceSum, ... */
-mo_rule_value mo_arith_compare;    /* Equal, Less, ... */
+mo_rule_value mo_arith_binary;  /* Add, FloorMod, ... */
+mo_rule_value mo_arith_reduce;  /* ReduceProd, ReduceSum, ... */
+mo_rule_value mo_arith_compare; /* Equal, Less, ... */
 mo_rule_value mo_arith_select;
 
 /* Do the first n inputs make up the shape of value as numpy broadcasts?  (Any

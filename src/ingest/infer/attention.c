@@ -26,8 +26,8 @@ static bool mask_fits(const mo_shape *mask, int64_t queries, int64_t keys,
 {
     if (mask->rank == 0)
         return true;
-    return mask->rank >= 2 && meet(dim_from_end(mask, 2), queries)
-           && meet(dim_from_end(mask, 1), keys) && merge_batch(batch, mask);
+    return mask->rank >= 2 && meet(dim_from_end(mask, 2), queries) &&
+           meet(dim_from_end(mask, 1), keys) && merge_batch(batch, mask);
 }
 
 /*
@@ -47,17 +47,16 @@ static mo_status infer_attention(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_rank(op, i, 2, MO_MAX_RANK, err);
     if (status != MO_OK)
         return status;
-    if (!merge_batch(&batch, query) || !merge_batch(&batch, key)
-        || !merge_batch(&batch, value)
-        || !meet(dim_from_end(query, 1), dim_from_end(key, 1))
-        || !meet(dim_from_end(key, 2), dim_from_end(value, 2)))
+    if (!merge_batch(&batch, query) || !merge_batch(&batch, key) ||
+        !merge_batch(&batch, value) ||
+        dim_from_end(query, 1) != dim_from_end(key, 1) ||
+        dim_from_end(key, 2) != dim_from_end(value, 2))
         return mo_fail(err, MO_E_INPUT,
                        "query %s, key %s and value %s do not fit together",
                        mo_dims_say(query).text, mo_dims_say(key).text,
                        mo_dims_say(value).text);
-    if (masked
-        && !mask_fits(&op->inputs[3].shape, dim_from_end(query, 2),
-                      dim_from_end(key, 2), &batch))
+    if (masked && !mask_fits(&op->inputs[3].shape, dim_from_end(query, 2),
+                             dim_from_end(key, 2), &batch))
         return mo_fail(err, MO_E_INPUT, "mask %s does not fit query %s",
                        mo_dims_say(&op->inputs[3].shape).text,
                        mo_dims_say(query).text);
@@ -68,7 +67,8 @@ static mo_status infer_attention(const mo_rule_op *op, mo_shape *outputs,
 }
 
 const mo_rule mo_rules_attention[] = {
-    { .type = "ScaledDotProductAttention", .inputs = { 3, 6 },
+    { .type = "ScaledDotProductAttention",
+      .inputs = { 3, 6 },
       .shapes = infer_attention },
     { .type = NULL },
 };

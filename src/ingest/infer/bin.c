@@ -10,7 +10,7 @@
 
 mo_bin mo_bin_at(const char *path)
 {
-    return (mo_bin) { .path = path, .file = -1 };
+    return (mo_bin){ .path = path, .file = -1 };
 }
 
 void mo_bin_close(mo_bin *bin)
@@ -52,12 +52,11 @@ mo_status mo_bin_read(mo_bin *bin, int64_t offset, size_t size, void *bytes,
 
     if (status != MO_OK)
         return status;
-    if (offset < 0 || offset > bin->size
-        || size > (uint64_t) (bin->size - offset))
-        return mo_fail(err, MO_E_INPUT,
-                       "%s ends before byte %lld + %zu (it has %lld)",
-                       bin->path, (long long) offset, size,
-                       (long long) bin->size);
+    if (offset < 0 || offset > bin->size ||
+        size > (uint64_t) (bin->size - offset))
+        return mo_fail(
+            err, MO_E_INPUT, "%s ends before byte %lld + %zu (it has %lld)",
+            bin->path, (long long) offset, size, (long long) bin->size);
     while (size > 0) {
         ssize_t n = pread(bin->file, to, size, (off_t) offset);
 

@@ -13,8 +13,8 @@
 #include "base/error.h"
 
 typedef struct mo_bin {
-    const char *path;     /* or NULL: there is none */
-    int file;             /* -1 until it is open */
+    const char *path; /* or NULL: there is none */
+    int file;         /* -1 until it is open */
     int64_t size;
 } mo_bin;
 

@@ -5,9 +5,9 @@
 
 /* What a filter's shape says, whatever the order of its dimensions. */
 typedef struct filter {
-    int input;              /* where it comes in */
-    int lead;               /* dimensions in front of the kernel's */
-    int64_t in, out;        /* channels it takes and gives */
+    int input;       /* where it comes in */
+    int lead;        /* dimensions in front of the kernel's */
+    int64_t in, out; /* channels it takes and gives */
 } filter;
 
 static mo_status check_filter(const mo_rule_op *op, const filter *f,
@@ -110,8 +110,8 @@ static mo_status spread(const mo_window *window, int d, int64_t dim,
 
     if (status != MO_OK)
         return status;
-    if (!mo_int64_mul(dim - 1, window->stride[d], &size)
-        || size >= MO_MAX_ELEMENTS)
+    if (!mo_int64_mul(dim - 1, window->stride[d], &size) ||
+        size >= MO_MAX_ELEMENTS)
         return mo_fail(err, MO_E_LIMIT, "its output is too large");
     size += span + extra;
     if (window->pad == MO_PAD_EXPLICIT)
@@ -161,8 +161,8 @@ static mo_status infer_transposed(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* groups, in, out, kernel... */
-static mo_status infer_group_transposed(const mo_rule_op *op,
-                                        mo_shape *outputs, mo_error *err)
+static mo_status infer_group_transposed(const mo_rule_op *op, mo_shape *outputs,
+                                        mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 3, err);
@@ -176,16 +176,21 @@ static mo_status infer_group_transposed(const mo_rule_op *op,
 }
 
 const mo_rule mo_rules_convolution[] = {
-    { .type = "Convolution", .inputs = { 2, 2 },
-      .shapes = infer_convolution },
+    { .type = "Convolution", .inputs = { 2, 2 }, .shapes = infer_convolution },
     { .type = "GroupConvolution", .inputs = { 2, 2 }, .shapes = infer_group },
-    { .type = "ConvolutionBackpropData", .inputs = { 2, 3 },
-      .shapes = infer_transposed, .needs = MO_RULE_INPUT(2) },
-    { .type = "GroupConvolutionBackpropData", .inputs = { 2, 3 },
-      .shapes = infer_group_transposed, .needs = MO_RULE_INPUT(2) },
-    { .type = "BinaryConvolution", .inputs = { 2, 2 },
+    { .type = "ConvolutionBackpropData",
+      .inputs = { 2, 3 },
+      .shapes = infer_transposed,
+      .needs = MO_RULE_INPUT(2) },
+    { .type = "GroupConvolutionBackpropData",
+      .inputs = { 2, 3 },
+      .shapes = infer_group_transposed,
+      .needs = MO_RULE_INPUT(2) },
+    { .type = "BinaryConvolution",
+      .inputs = { 2, 2 },
       .shapes = infer_convolution },
-    { .type = "DeformableConvolution", .inputs = { 3, 4 },
+    { .type = "DeformableConvolution",
+      .inputs = { 3, 4 },
       .shapes = infer_deformable },
     { .type = NULL },
 };

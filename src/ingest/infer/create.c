@@ -11,7 +11,7 @@ static mo_status infer_shape_of(const mo_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     (void) err;
-    outputs[0] = (mo_shape) { .rank = 1, .dims = { op->inputs[0].shape.rank } };
+    outputs[0] = (mo_shape){ .rank = 1, .dims = { op->inputs[0].shape.rank } };
     return MO_OK;
 }
 
@@ -23,8 +23,8 @@ static mo_status shape_items(const mo_rule_op *op, int output, mo_value *value,
     (void) output;
     (void) err;
     for (int d = 0; d < shape->rank; d++)
-        value->items[d] = mo_value_cast((mo_item) { .i = shape->dims[d] },
-                                        false, value->dtype);
+        value->items[d] = mo_value_cast((mo_item){ .i = shape->dims[d] }, false,
+                                        value->dtype);
     return MO_OK;
 }
 
@@ -62,8 +62,7 @@ typedef struct progression {
     double start, stop, step;
 } progression;
 
-static mo_status read_range(const mo_rule_op *op, progression *p,
-                            mo_error *err)
+static mo_status read_range(const mo_rule_op *op, progression *p, mo_error *err)
 {
     mo_status status = one_number(op, 0, &p->start, err);
 
@@ -93,7 +92,7 @@ static mo_status infer_range(const mo_rule_op *op, mo_shape *outputs,
     count = ceil((p.stop - p.start) / p.step);
     if (count > (double) MO_MAX_ELEMENTS)
         return mo_fail(err, MO_E_LIMIT, "its output is too large");
-    outputs[0] = (mo_shape) { .rank = 1 };
+    outputs[0] = (mo_shape){ .rank = 1 };
     outputs[0].dims[0] = count > 0 ? (int64_t) count : 0;
     return MO_OK;
 }
@@ -107,8 +106,8 @@ static mo_status range_items(const mo_rule_op *op, int output, mo_value *value,
     (void) output;
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
         value->items[i] =
-            mo_value_cast((mo_item) { .r = p.start + (double) i * p.step },
-                          true, value->dtype);
+            mo_value_cast((mo_item){ .r = p.start + (double) i * p.step }, true,
+                          value->dtype);
     return status;
 }
 
@@ -125,7 +124,7 @@ static mo_status infer_eye(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_list_of(op, 3, &batch, err);
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     for (int d = 0; d < batch.count; d++)
         mo_dims_push(outputs, batch.at[d]);
     mo_dims_push(outputs, rows);
@@ -141,7 +140,7 @@ static mo_status infer_random(const mo_rule_op *op, mo_shape *outputs,
 
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     for (int d = 0; d < list.count; d++)
         mo_dims_push(outputs, list.at[d]);
     return MO_OK;
@@ -158,18 +157,30 @@ static mo_status infer_from_data(const mo_rule_op *op, mo_shape *outputs,
 
 enum { MANY = 64 };
 
-#define FROM_DATA(name)                                                       \
-    { .type = name, .inputs = { 0, MANY }, .outputs = { 1, MANY },            \
-      .shapes = infer_from_data }
+#define FROM_DATA(name)                                                        \
+    {                                                                          \
+        .type = name, .inputs = { 0, MANY }, .outputs = { 1, MANY },           \
+        .shapes = infer_from_data                                              \
+    }
 
 const mo_rule mo_rules_create[] = {
-    { .type = "ShapeOf", .inputs = { 1, 1 }, .shapes = infer_shape_of,
+    { .type = "ShapeOf",
+      .inputs = { 1, 1 },
+      .shapes = infer_shape_of,
       .value = shape_items },
-    { .type = "Range", .inputs = { 3, 3 }, .shapes = infer_range,
-      .needs = MO_RULE_ALL, .value = range_items, .reads = MO_RULE_ALL },
-    { .type = "Eye", .inputs = { 3, 4 }, .shapes = infer_eye,
+    { .type = "Range",
+      .inputs = { 3, 3 },
+      .shapes = infer_range,
+      .needs = MO_RULE_ALL,
+      .value = range_items,
+      .reads = MO_RULE_ALL },
+    { .type = "Eye",
+      .inputs = { 3, 4 },
+      .shapes = infer_eye,
       .needs = MO_RULE_INPUT(0) | MO_RULE_INPUT(1) | MO_RULE_INPUT(3) },
-    { .type = "RandomUniform", .inputs = { 3, 3 }, .shapes = infer_random,
+    { .type = "RandomUniform",
+      .inputs = { 3, 3 },
+      .shapes = infer_random,
       .needs = MO_RULE_INPUT(0) },
     FROM_DATA("NonZero"),
     FROM_DATA("Unique"),

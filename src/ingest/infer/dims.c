@@ -8,9 +8,9 @@ mo_dims_words mo_dims_say(const mo_shape *shape)
     size_t at = 0;
 
     if (shape->rank == 0)
-        return (mo_dims_words) { "a scalar" };
+        return (mo_dims_words){ "a scalar" };
     if (shape->rank < 0)
-        return (mo_dims_words) { "..." };
+        return (mo_dims_words){ "..." };
     for (int d = 0; d < shape->rank; d++) {
         if (d > 0)
             words.text[at++] = ',';
@@ -31,8 +31,7 @@ void mo_dims_push(mo_shape *shape, int64_t dim)
         shape->rank = MO_MAX_RANK + 1;
 }
 
-bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b,
-                       mo_shape *merged)
+bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b, mo_shape *merged)
 {
     const mo_shape *tall = a->rank >= b->rank ? a : b;
     const mo_shape *low = tall == a ? b : a;

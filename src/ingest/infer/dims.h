@@ -24,8 +24,7 @@ void mo_dims_push(mo_shape *shape, int64_t dim);
 
 /* *merged = a and b stretched to each other as numpy does; false when two
  * dimensions differ and neither is 1. merged may be a or b. */
-bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b,
-                       mo_shape *merged);
+bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b, mo_shape *merged);
 
 /* Does now differ from before, as far as that was static? */
 bool mo_dims_contradict(const mo_shape *before, const mo_shape *now);

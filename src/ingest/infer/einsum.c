@@ -7,12 +7,12 @@
 #include "ingest/infer/args.h"
 #include "ingest/infer/dims.h"
 
-enum { N_LABELS = 128 };   /* indexed by their ASCII codes */
+enum { N_LABELS = 128 }; /* indexed by their ASCII codes */
 
 /* What the equation's letters and its ellipsis stand for. */
 typedef struct labels {
-    int64_t size[N_LABELS];   /* -1: not seen yet */
-    int seen[N_LABELS];       /* how often */
+    int64_t size[N_LABELS]; /* -1: not seen yet */
+    int seen[N_LABELS];     /* how often */
     mo_shape ellipsis;
 } labels;
 
@@ -29,8 +29,7 @@ static bool take(span *s, const char *text)
 {
     size_t length = strlen(text);
 
-    if ((size_t) (s->end - s->at) < length
-        || memcmp(s->at, text, length) != 0)
+    if ((size_t) (s->end - s->at) < length || memcmp(s->at, text, length) != 0)
         return false;
     s->at += length;
     return true;
@@ -45,16 +44,19 @@ static int count_labels(span subscript)
     return count;
 }
 
+/* A size of 1 is stretched, as everywhere. */
 static mo_status see_label(labels *known, char label, int64_t dim,
                            mo_error *err)
 {
     int64_t *size = &known->size[(int) label];
 
-    if (*size >= 0 && *size != dim)
+    known->seen[(int) label]++;
+    if (*size >= 0 && dim == 1)
+        return MO_OK;
+    if (*size >= 0 && *size != 1 && *size != dim)
         return mo_fail(err, MO_E_INPUT, "label '%c' is both %lld and %lld",
                        label, (long long) *size, (long long) dim);
     *size = dim;
-    known->seen[(int) label]++;
     return MO_OK;
 }
 
@@ -86,14 +88,14 @@ static mo_status see_subscript(labels *known, span subscript,
             next += hidden;
             hidden = 0;
         } else if (is_label(*subscript.at) && next < shape->rank) {
-            status = see_label(known, *subscript.at++, shape->dims[next++],
-                               err);
+            status =
+                see_label(known, *subscript.at++, shape->dims[next++], err);
         } else {
             break;
         }
     }
-    if (status == MO_OK
-        && (subscript.at < subscript.end || next != shape->rank))
+    if (status == MO_OK &&
+        (subscript.at < subscript.end || next != shape->rank))
         return mo_fail(err, MO_E_INPUT, "its equation does not fit %s",
                        mo_dims_say(shape).text);
     return status;
@@ -115,10 +117,9 @@ static mo_status push_subscript(const labels *known, span subscript,
             push_ellipsis(known, output);
             continue;
         }
-        if (!is_label(*subscript.at)
-            || known->seen[(int) *subscript.at] == 0)
-            return mo_fail(err, MO_E_INPUT, "its equation has an output that "
-                                            "is in no input");
+        if (!is_label(*subscript.at) || known->seen[(int) *subscript.at] == 0)
+            return mo_fail(err, MO_E_INPUT,
+                           "its equation has an output that is in no input");
         mo_dims_push(output, known->size[(int) *subscript.at++]);
     }
     return MO_OK;
@@ -170,7 +171,7 @@ static mo_status infer_einsum(const mo_rule_op *op, mo_shape *outputs,
 
     if (!raw || length < 2)
         return mo_fail(err, MO_E_INPUT, "has no equation");
-    inputs = (span) { raw + 1, raw + length - 1 };   /* without the quotes */
+    inputs = (span){ raw + 1, raw + length - 1 }; /* without the quotes */
     arrow = find_arrow(inputs);
     inputs.end = arrow ? arrow : inputs.end;
     memset(known.size, -1, sizeof known.size);
@@ -181,11 +182,10 @@ static mo_status infer_einsum(const mo_rule_op *op, mo_shape *outputs,
         return status;
     if (inputs.at != inputs.end)
         return mo_fail(err, MO_E_INPUT,
-                       "its equation is for more than %d inputs",
-                       op->n_inputs);
-    outputs[0] = (mo_shape) { 0 };
+                       "its equation is for more than %d inputs", op->n_inputs);
+    outputs[0] = (mo_shape){ 0 };
     if (arrow)
-        return push_subscript(&known, (span) { arrow + 2, raw + length - 1 },
+        return push_subscript(&known, (span){ arrow + 2, raw + length - 1 },
                               outputs, err);
     push_single(&known, outputs);
     return MO_OK;
@@ -194,7 +194,6 @@ static mo_status infer_einsum(const mo_rule_op *op, mo_shape *outputs,
 enum { MAX_OPERANDS = 64 };
 
 const mo_rule mo_rules_einsum[] = {
-    { .type = "Einsum", .inputs = { 1, MAX_OPERANDS },
-      .shapes = infer_einsum },
+    { .type = "Einsum", .inputs = { 1, MAX_OPERANDS }, .shapes = infer_einsum },
     { .type = NULL },
 };

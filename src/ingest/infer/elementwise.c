@@ -33,8 +33,8 @@ static mo_status merge(const mo_rule_op *op, const mo_shape *a,
         if (status != MO_OK)
             return status;
         match = broadcast_pdpd(a, b, axis, merged);
-    } else if (mo_arg_is(op, "auto_broadcast", "none")
-               || mo_arg_is(op, "auto_broadcast", "explicit")) {
+    } else if (mo_arg_is(op, "auto_broadcast", "none") ||
+               mo_arg_is(op, "auto_broadcast", "explicit")) {
         match = mo_shape_equal(a, b);
         *merged = *a;
     } else {
@@ -54,32 +54,33 @@ static mo_status infer_select(const mo_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     mo_shape choices;
-    mo_status status = merge(op, &op->inputs[1].shape, &op->inputs[2].shape,
-                             &choices, err);
+    mo_status status =
+        merge(op, &op->inputs[1].shape, &op->inputs[2].shape, &choices, err);
 
     if (status != MO_OK)
         return status;
     return merge(op, &choices, &op->inputs[0].shape, outputs, err);
 }
 
-/* The limits of a quantization are stretched over the data. */
+/* The limits of a quantization are laid over the data, which keeps its shape.
+ */
 static mo_status infer_fake_quantize(const mo_rule_op *op, mo_shape *outputs,
                                      mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_shape all = op->inputs[0].shape;
 
+    for (int i = 1; i < op->n_inputs; i++)
+        if (!mo_dims_broadcast(&all, &op->inputs[i].shape, &all))
+            return mo_dims_fail(err, &all, &op->inputs[i].shape);
     outputs[0] = op->inputs[0].shape;
-    for (int i = 1; status == MO_OK && i < op->n_inputs; i++) {
-        mo_shape data = outputs[0];
-
-        status = merge(op, &data, &op->inputs[i].shape, outputs, err);
-    }
-    return status;
+    return MO_OK;
 }
 
-#define BINARY(name, evaluate)                                                \
-    { .type = name, .inputs = { 2, 2 }, .shapes = infer_binary,               \
-      .value = evaluate, .reads = MO_RULE_ALL }
+#define BINARY(name, evaluate)                                                 \
+    {                                                                          \
+        .type = name, .inputs = { 2, 2 }, .shapes = infer_binary,              \
+        .value = evaluate, .reads = MO_RULE_ALL                                \
+    }
 #define ARITHMETIC(name) BINARY(name, mo_arith_binary)
 #define COMPARISON(name) BINARY(name, mo_arith_compare)
 
@@ -108,9 +109,13 @@ const mo_rule mo_rules_elementwise[] = {
     BINARY("BitwiseXor", NULL),
     BINARY("BitwiseLeftShift", NULL),
     BINARY("BitwiseRightShift", NULL),
-    { .type = "Select", .inputs = { 3, 3 }, .shapes = infer_select,
-      .value = mo_arith_select, .reads = MO_RULE_ALL },
-    { .type = "FakeQuantize", .inputs = { 5, 5 },
+    { .type = "Select",
+      .inputs = { 3, 3 },
+      .shapes = infer_select,
+      .value = mo_arith_select,
+      .reads = MO_RULE_ALL },
+    { .type = "FakeQuantize",
+      .inputs = { 5, 5 },
       .shapes = infer_fake_quantize },
     { .type = NULL },
 };

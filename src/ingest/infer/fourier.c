@@ -7,14 +7,15 @@
 
 /* data, axes, perhaps the signal's size along each (-1: as it is). */
 typedef struct transform {
-    mo_shape shape;      /* without the pairs of complex numbers */
-    int last;            /* axis; -1 when there is none */
-    bool sized;          /* the last axis was given a size */
+    mo_shape shape; /* without the pairs of complex numbers */
+    int last;       /* axis; -1 when there is none */
+    bool sized;     /* the last axis was given a size */
 } transform;
 
 static mo_status read_transform(const mo_rule_op *op, bool complex_in,
                                 transform *t, mo_error *err)
 {
+    const mo_shape *data = &op->inputs[0].shape;
     mo_arg_list axes, sizes = { 0 };
     mo_status status = mo_arg_list_of(op, 1, &axes, err);
 
@@ -22,7 +23,11 @@ static mo_status read_transform(const mo_rule_op *op, bool complex_in,
         status = mo_arg_exactly(op, 2, axes.count, &sizes, err);
     if (status == MO_OK)
         status = mo_arg_rank(op, 0, complex_in ? 2 : 1, MO_MAX_RANK, err);
-    *t = (transform) { .shape = op->inputs[0].shape, .last = -1 };
+    if (status == MO_OK && complex_in && data->dims[data->rank - 1] != 2)
+        return mo_fail(err, MO_E_INPUT,
+                       "%s is not complex: its last dimension is not 2",
+                       mo_dims_say(data).text);
+    *t = (transform){ .shape = *data, .last = -1 };
     t->shape.rank -= complex_in;
     for (int i = 0; status == MO_OK && i < axes.count; i++) {
         status = mo_arg_axis(axes.at[i], t->shape.rank, &t->last, err);
@@ -39,9 +44,11 @@ static mo_status infer_complex(const mo_rule_op *op, mo_shape *outputs,
     transform t;
     mo_status status = read_transform(op, true, &t, err);
 
+    if (status != MO_OK)
+        return status;
     outputs[0] = t.shape;
     mo_dims_push(outputs, 2);
-    return status;
+    return MO_OK;
 }
 
 /* Real signals have symmetric spectra: half of the last axis is enough. */
@@ -51,11 +58,13 @@ static mo_status infer_forward(const mo_rule_op *op, mo_shape *outputs,
     transform t;
     mo_status status = read_transform(op, false, &t, err);
 
-    if (status == MO_OK && t.last >= 0 && t.shape.dims[t.last] > 0)
+    if (status != MO_OK)
+        return status;
+    if (t.last >= 0 && t.shape.dims[t.last] > 0)
         t.shape.dims[t.last] = t.shape.dims[t.last] / 2 + 1;
     outputs[0] = t.shape;
     mo_dims_push(outputs, 2);
-    return status;
+    return MO_OK;
 }
 
 static mo_status infer_backward(const mo_rule_op *op, mo_shape *outputs,
@@ -64,15 +73,19 @@ static mo_status infer_backward(const mo_rule_op *op, mo_shape *outputs,
     transform t;
     mo_status status = read_transform(op, true, &t, err);
 
-    if (status == MO_OK && t.last >= 0 && !t.sized)
+    if (status != MO_OK)
+        return status;
+    if (t.last >= 0 && !t.sized)
         t.shape.dims[t.last] = 2 * (t.shape.dims[t.last] - 1);
     outputs[0] = t.shape;
-    return status;
+    return MO_OK;
 }
 
-#define TRANSFORM(name, infer)                                                \
-    { .type = name, .inputs = { 2, 3 }, .shapes = infer,                      \
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) }
+#define TRANSFORM(name, infer)                                                 \
+    {                                                                          \
+        .type = name, .inputs = { 2, 3 }, .shapes = infer,                     \
+        .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2)                           \
+    }
 
 const mo_rule mo_rules_fourier[] = {
     TRANSFORM("DFT", infer_complex),

@@ -6,8 +6,7 @@
 #include "ingest/infer/dims.h"
 
 /* Appends the dimensions of from in [first, end). */
-static void push_dims(mo_shape *shape, const mo_shape *from, int first,
-                      int end)
+static void push_dims(mo_shape *shape, const mo_shape *from, int first, int end)
 {
     for (int d = first; d < end; d++)
         mo_dims_push(shape, from->dims[d]);
@@ -26,8 +25,9 @@ static mo_status batch_dims(const mo_rule_op *op, int *batch, mo_error *err)
     if (given < 0)
         given += indices->rank;
     if (given < 0 || given > indices->rank || given > data->rank)
-        return mo_fail(err, MO_E_INPUT, "shares %lld dimensions between %s "
-                       "and %s", (long long) given, mo_dims_say(data).text,
+        return mo_fail(err, MO_E_INPUT,
+                       "shares %lld dimensions between %s and %s",
+                       (long long) given, mo_dims_say(data).text,
                        mo_dims_say(indices).text);
     *batch = (int) given;
     for (int d = 0; d < *batch; d++)
@@ -55,15 +55,15 @@ static mo_status infer_gather(const mo_rule_op *op, mo_shape *outputs,
         return mo_fail(err, MO_E_INPUT,
                        "gathers along axis %d of %d shared dimensions", axis,
                        batch);
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     push_dims(outputs, data, 0, axis);
     push_dims(outputs, indices, batch, indices->rank);
     push_dims(outputs, data, axis + 1, data->rank);
     return MO_OK;
 }
 
-static mo_status gather_items(const mo_rule_op *op, int output,
-                              mo_value *value, mo_error *err)
+static mo_status gather_items(const mo_rule_op *op, int output, mo_value *value,
+                              mo_error *err)
 {
     const mo_value *data = op->inputs[0].value, *indices = op->inputs[1].value;
     int64_t row, inner;
@@ -98,11 +98,30 @@ static mo_status infer_gather_elements(const mo_rule_op *op, mo_shape *outputs,
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
+    mo_shape other = *data;
+    int64_t given;
+    int axis;
+    mo_status status = mo_arg_int(op, "axis", 0, &given, err);
 
-    if (data->rank != indices->rank)
-        return mo_fail(err, MO_E_INPUT, "gathers %s from %s: the ranks differ",
-                       mo_dims_say(indices).text, mo_dims_say(data).text);
+    if (status == MO_OK)
+        status = mo_arg_axis(given, data->rank, &axis, err);
+    if (status != MO_OK)
+        return status;
+    other.dims[axis] = indices->dims[axis];
+    if (!mo_shape_equal(&other, indices))
+        return mo_fail(err, MO_E_INPUT,
+                       "cannot gather %s from %s along axis %d",
+                       mo_dims_say(indices).text, mo_dims_say(data).text, axis);
     outputs[0] = *indices;
+    return MO_OK;
+}
+
+/* One index for each value. */
+static mo_status infer_search(const mo_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    (void) err;
+    outputs[0] = op->inputs[1].shape;
     return MO_OK;
 }
 
@@ -132,10 +151,9 @@ static mo_status infer_gather_nd(const mo_rule_op *op, mo_shape *outputs,
         return status;
     depth = indices->dims[indices->rank - 1];
     if (batch >= indices->rank || depth > data->rank - batch)
-        return mo_fail(err, MO_E_INPUT,
-                       "indices of %s do not lead into %s",
+        return mo_fail(err, MO_E_INPUT, "indices of %s do not lead into %s",
                        mo_dims_say(indices).text, mo_dims_say(data).text);
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     push_dims(outputs, indices, 0, indices->rank - 1);
     push_dims(outputs, data, batch + (int) depth, data->rank);
     if (batch > 1 && mo_arg_opset(op) < 8 && outputs[0].rank <= MO_MAX_RANK)
@@ -157,7 +175,7 @@ static mo_status infer_one_hot(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_axis(given, indices->rank + 1, &axis, err);
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     push_dims(outputs, indices, 0, axis);
     mo_dims_push(outputs, depth);
     push_dims(outputs, indices, axis, indices->rank);
@@ -229,25 +247,41 @@ static mo_status infer_segments(const mo_rule_op *op, mo_shape *outputs,
 }
 
 const mo_rule mo_rules_gather[] = {
-    { .type = "Gather", .inputs = { 3, 3 }, .shapes = infer_gather,
-      .needs = MO_RULE_INPUT(2), .value = gather_items,
+    { .type = "Gather",
+      .inputs = { 3, 3 },
+      .shapes = infer_gather,
+      .needs = MO_RULE_INPUT(2),
+      .value = gather_items,
       .reads = MO_RULE_INPUT(0) | MO_RULE_INPUT(1) },
-    { .type = "GatherElements", .inputs = { 2, 2 },
+    { .type = "GatherElements",
+      .inputs = { 2, 2 },
       .shapes = infer_gather_elements },
     { .type = "GatherND", .inputs = { 2, 2 }, .shapes = infer_gather_nd },
-    { .type = "OneHot", .inputs = { 4, 4 }, .shapes = infer_one_hot,
+    { .type = "SearchSorted", .inputs = { 2, 2 }, .shapes = infer_search },
+    { .type = "OneHot",
+      .inputs = { 4, 4 },
+      .shapes = infer_one_hot,
       .needs = MO_RULE_INPUT(1) },
-    { .type = "TopK", .inputs = { 2, 2 }, .outputs = { 1, 2 },
-      .shapes = infer_top_k, .needs = MO_RULE_INPUT(1) },
-    { .type = "EmbeddingBagOffsetsSum", .inputs = { 3, 5 },
+    { .type = "TopK",
+      .inputs = { 2, 2 },
+      .outputs = { 1, 2 },
+      .shapes = infer_top_k,
+      .needs = MO_RULE_INPUT(1) },
+    { .type = "EmbeddingBagOffsetsSum",
+      .inputs = { 3, 5 },
       .shapes = infer_bag_offsets },
-    { .type = "EmbeddingBagOffsets", .inputs = { 3, 5 },
+    { .type = "EmbeddingBagOffsets",
+      .inputs = { 3, 5 },
       .shapes = infer_bag_offsets },
-    { .type = "EmbeddingBagPackedSum", .inputs = { 2, 3 },
+    { .type = "EmbeddingBagPackedSum",
+      .inputs = { 2, 3 },
       .shapes = infer_bag_packed },
-    { .type = "EmbeddingBagPacked", .inputs = { 2, 3 },
+    { .type = "EmbeddingBagPacked",
+      .inputs = { 2, 3 },
       .shapes = infer_bag_packed },
-    { .type = "EmbeddingSegmentsSum", .inputs = { 4, 6 },
-      .shapes = infer_segments, .needs = MO_RULE_INPUT(3) },
+    { .type = "EmbeddingSegmentsSum",
+      .inputs = { 4, 6 },
+      .shapes = infer_segments,
+      .needs = MO_RULE_INPUT(3) },
     { .type = NULL },
 };

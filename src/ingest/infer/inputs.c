@@ -38,9 +38,8 @@ static int find_input(const mo_ir *ir, const char *name, size_t length)
     int64_t place;
 
     for (int i = 0; i < ir->n_layers; i++)
-        if (is_input(&ir->layers[i])
-            && strlen(ir->layers[i].name) == length
-            && memcmp(ir->layers[i].name, name, length) == 0)
+        if (is_input(&ir->layers[i]) && strlen(ir->layers[i].name) == length &&
+            memcmp(ir->layers[i].name, name, length) == 0)
             return i;
     if (mo_number_read_int(name, length, &place) == MO_NUMBER_OK && place >= 0)
         return input_at(ir, place);
@@ -80,7 +79,7 @@ static mo_dims_words suggest(const mo_shape *shape)
         if (example.dims[d] < 0)
             example.dims[d] = 1;
     if (example.rank < 0)
-        return (mo_dims_words) { "1,..." };
+        return (mo_dims_words){ "1,..." };
     return mo_dims_say(&example);
 }
 
@@ -99,8 +98,8 @@ static mo_status find_meant(const mo_ir *ir, const char *request, int *index,
                        request, list_inputs(ir).text);
     if (*index < 0)
         return mo_fail(err, MO_E_USAGE,
-                       "--shape %s names no input of %s; there are %s",
-                       request, ir->file, list_inputs(ir).text);
+                       "--shape %s names no input of %s; there are %s", request,
+                       ir->file, list_inputs(ir).text);
     return MO_OK;
 }
 
@@ -111,15 +110,16 @@ static mo_status read_dims(const char *request, const char *dims,
     case MO_SHAPE_OK:
         return MO_OK;
     case MO_SHAPE_DYNAMIC:
-        return mo_fail(err, MO_E_USAGE, "--shape %s: every size must be a "
-                       "number, not '?' or -1", request);
+        return mo_fail(err, MO_E_USAGE,
+                       "--shape %s: every size must be a number, not '?' or -1",
+                       request);
     case MO_SHAPE_RANGE:
         return mo_fail(err, MO_E_USAGE, "--shape %s is too large", request);
     case MO_SHAPE_NOT:
         break;
     }
-    return mo_fail(err, MO_E_USAGE, "--shape %s is not NAME=DIMS, as in "
-                   "input=1,128", request);
+    return mo_fail(err, MO_E_USAGE,
+                   "--shape %s is not NAME=DIMS, as in input=1,128", request);
 }
 
 /* attrs with its "shape" replaced, so that the layer stays consistent. */
@@ -144,8 +144,7 @@ static mo_status rewrite_attrs(mo_ir *ir, mo_ir_layer *layer,
 }
 
 static mo_status set_shape(mo_ir *ir, const char *request, int index,
-                           const mo_shape *shape, bool *changed,
-                           mo_error *err)
+                           const mo_shape *shape, bool *changed, mo_error *err)
 {
     mo_ir_layer *layer = &ir->layers[index];
     mo_shape *own = &layer->outputs[0].shape;
@@ -186,18 +185,18 @@ static mo_status check_static(const mo_ir *ir, mo_error *err)
         const mo_ir_layer *layer = &ir->layers[i];
 
         if (is_input(layer) && !mo_shape_is_static(&layer->outputs[0].shape))
-            return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
-                              "input '%s' has a dynamic dimension (%s); give "
-                              "it a size with --shape %s=%s", layer->name,
-                              mo_dims_say(&layer->outputs[0].shape).text,
-                              layer->name,
-                              suggest(&layer->outputs[0].shape).text);
+            return mo_fail_at(
+                err, MO_E_INPUT, ir->file, layer->line,
+                "input '%s' has a dynamic dimension (%s); give "
+                "it a size with --shape %s=%s",
+                layer->name, mo_dims_say(&layer->outputs[0].shape).text,
+                layer->name, suggest(&layer->outputs[0].shape).text);
     }
     return MO_OK;
 }
 
-mo_status mo_infer_inputs(mo_ir *ir, const char *const *shapes,
-                          size_t n_shapes, bool *changed, mo_error *err)
+mo_status mo_infer_inputs(mo_ir *ir, const char *const *shapes, size_t n_shapes,
+                          bool *changed, mo_error *err)
 {
     bool *given = calloc((size_t) ir->n_layers + 1, sizeof *given);
     mo_status status = MO_OK;

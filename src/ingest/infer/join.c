@@ -40,9 +40,9 @@ static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
         const mo_shape *next = &op->inputs[i].shape;
 
         if (!same_but(first, next, axis))
-            return mo_fail(err, MO_E_INPUT, "cannot join %s and %s along "
-                           "axis %d", mo_dims_say(first).text,
-                           mo_dims_say(next).text, axis);
+            return mo_fail(
+                err, MO_E_INPUT, "cannot join %s and %s along axis %d",
+                mo_dims_say(first).text, mo_dims_say(next).text, axis);
         if (!mo_int64_add(outputs[0].dims[axis], next->dims[axis],
                           &outputs[0].dims[axis]))
             return mo_fail(err, MO_E_LIMIT, "its output is too large");
@@ -50,8 +50,8 @@ static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status concat_items(const mo_rule_op *op, int output,
-                              mo_value *value, mo_error *err)
+static mo_status concat_items(const mo_rule_op *op, int output, mo_value *value,
+                              mo_error *err)
 {
     mo_view view = mo_view_of(&value->shape);
     int axis;
@@ -80,8 +80,9 @@ static mo_status infer_split(const mo_rule_op *op, mo_shape *outputs,
     if (parts != op->n_outputs || from->dims[axis] % parts != 0)
         return mo_fail(err, MO_E_INPUT,
                        "cannot split %s along axis %d into %lld equal parts "
-                       "for %d outputs", mo_dims_say(from).text, axis,
-                       (long long) parts, op->n_outputs);
+                       "for %d outputs",
+                       mo_dims_say(from).text, axis, (long long) parts,
+                       op->n_outputs);
     for (int i = 0; i < op->n_outputs; i++) {
         outputs[i] = *from;
         outputs[i].dims[axis] /= parts;
@@ -126,12 +127,12 @@ static mo_status infer_variadic_split(const mo_rule_op *op, mo_shape *outputs,
         return status;
     for (int i = 0; i < op->n_outputs; i++)
         outputs[i] = *from;
-    if (lengths->real || lengths->count != op->n_outputs
-        || !fill_lengths(lengths, from->dims[axis], axis, outputs))
+    if (lengths->real || lengths->count != op->n_outputs ||
+        !fill_lengths(lengths, from->dims[axis], axis, outputs))
         return mo_fail(err, MO_E_INPUT,
                        "its lengths do not split %s along axis %d into %d "
-                       "outputs", mo_dims_say(from).text, axis,
-                       op->n_outputs);
+                       "outputs",
+                       mo_dims_say(from).text, axis, op->n_outputs);
     return MO_OK;
 }
 
@@ -167,8 +168,8 @@ static mo_status split_items(const mo_rule_op *op, int output, mo_value *value,
     if (op->n_inputs == 2)
         start = output * length;
     else
-        start = part_start(op->inputs[2].value, output,
-                           from->shape.dims[axis], length);
+        start = part_start(op->inputs[2].value, output, from->shape.dims[axis],
+                           length);
     view.base = start * view.stride[axis];
     mo_value_take(value, from, &view);
     return MO_OK;
@@ -177,14 +178,24 @@ static mo_status split_items(const mo_rule_op *op, int output, mo_value *value,
 enum { MAX_PARTS = 1 << 16 };
 
 const mo_rule mo_rules_join[] = {
-    { .type = "Concat", .inputs = { 1, MAX_PARTS }, .shapes = infer_concat,
-      .value = concat_items, .reads = MO_RULE_ALL },
-    { .type = "Split", .inputs = { 2, 2 }, .outputs = { 1, MAX_PARTS },
-      .shapes = infer_split, .needs = MO_RULE_INPUT(1), .value = split_items,
+    { .type = "Concat",
+      .inputs = { 1, MAX_PARTS },
+      .shapes = infer_concat,
+      .value = concat_items,
+      .reads = MO_RULE_ALL },
+    { .type = "Split",
+      .inputs = { 2, 2 },
+      .outputs = { 1, MAX_PARTS },
+      .shapes = infer_split,
+      .needs = MO_RULE_INPUT(1),
+      .value = split_items,
       .reads = MO_RULE_INPUT(0) },
-    { .type = "VariadicSplit", .inputs = { 3, 3 }, .outputs = { 1, MAX_PARTS },
+    { .type = "VariadicSplit",
+      .inputs = { 3, 3 },
+      .outputs = { 1, MAX_PARTS },
       .shapes = infer_variadic_split,
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2), .value = split_items,
+      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2),
+      .value = split_items,
       .reads = MO_RULE_INPUT(0) },
     { .type = NULL },
 };

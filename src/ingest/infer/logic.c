@@ -34,14 +34,11 @@ enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
 
 static const struct {
     const char *type;
-    int holds;      /* the relations in which it is true */
+    int holds; /* the relations in which it is true */
 } comparisons[] = {
-    { "Equal", EQUAL },
-    { "NotEqual", LESS | GREATER | UNORDERED },
-    { "Less", LESS },
-    { "LessEqual", LESS | EQUAL },
-    { "Greater", GREATER },
-    { "GreaterEqual", GREATER | EQUAL },
+    { "Equal", EQUAL },     { "NotEqual", LESS | GREATER | UNORDERED },
+    { "Less", LESS },       { "LessEqual", LESS | EQUAL },
+    { "Greater", GREATER }, { "GreaterEqual", GREATER | EQUAL },
 };
 
 static int relation(mo_item a, mo_item b, bool real)
@@ -85,8 +82,8 @@ mo_status mo_arith_select(const mo_rule_op *op, int output, mo_value *value,
     (void) output;
     if (status != MO_OK)
         return status;
-    if (condition->real || op->inputs[1].value->real != value->real
-        || op->inputs[2].value->real != value->real)
+    if (condition->real || op->inputs[1].value->real != value->real ||
+        op->inputs[2].value->real != value->real)
         return mo_arith_fail_mixed(err);
     for (int64_t i = 0; i < value->count; i++) {
         bool holds = mo_arith_item(condition, value, i).i != 0;

@@ -14,7 +14,7 @@ static mo_status transpose_order(const mo_rule_op *op, int order[MO_MAX_RANK],
     mo_arg_list list;
     mo_status status = mo_arg_list_of(op, 1, &list, err);
 
-    if (status == MO_OK && list.count == 0)   /* the usual one: reversed */
+    if (status == MO_OK && list.count == 0) /* the usual one: reversed */
         for (int d = 0; d < rank; d++)
             list.at[list.count++] = rank - 1 - d;
     for (int d = 0; status == MO_OK && d < list.count; d++) {
@@ -74,7 +74,7 @@ static mo_status tile_repeats(const mo_rule_op *op, mo_shape *repeats,
 
     if (status != MO_OK)
         return status;
-    *repeats = (mo_shape) { 0 };
+    *repeats = (mo_shape){ 0 };
     for (int d = list.count; d < rank; d++)
         mo_dims_push(repeats, 1);
     for (int d = 0; d < list.count; d++)
@@ -177,11 +177,11 @@ static mo_status lay_out(const mo_rule_op *op, layout *l, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    l->target = (mo_shape) { 0 };
+    l->target = (mo_shape){ 0 };
     for (int d = 0; d < target.count; d++)
         mo_dims_push(&l->target, target.at[d]);
-    if (mo_arg_is(op, "mode", "bidirectional")
-        && !mo_dims_broadcast(from, &l->target, &l->target))
+    if (mo_arg_is(op, "mode", "bidirectional") &&
+        !mo_dims_broadcast(from, &l->target, &l->target))
         return mo_dims_fail(err, from, &l->target);
     if (mo_arg_is(op, "mode", "explicit") || mo_arg_is(op, "mode", "none"))
         return lay_by_axes(op, l, err);
@@ -223,14 +223,23 @@ static mo_status broadcast_items(const mo_rule_op *op, int output,
 }
 
 const mo_rule mo_rules_move[] = {
-    { .type = "Transpose", .inputs = { 2, 2 }, .shapes = infer_transpose,
-      .needs = MO_RULE_INPUT(1), .value = transpose_items,
+    { .type = "Transpose",
+      .inputs = { 2, 2 },
+      .shapes = infer_transpose,
+      .needs = MO_RULE_INPUT(1),
+      .value = transpose_items,
       .reads = MO_RULE_INPUT(0) },
-    { .type = "Tile", .inputs = { 2, 2 }, .shapes = infer_tile,
-      .needs = MO_RULE_INPUT(1), .value = tile_items,
+    { .type = "Tile",
+      .inputs = { 2, 2 },
+      .shapes = infer_tile,
+      .needs = MO_RULE_INPUT(1),
+      .value = tile_items,
       .reads = MO_RULE_INPUT(0) },
-    { .type = "Broadcast", .inputs = { 2, 3 }, .shapes = infer_broadcast,
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2), .value = broadcast_items,
+    { .type = "Broadcast",
+      .inputs = { 2, 3 },
+      .shapes = infer_broadcast,
+      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2),
+      .value = broadcast_items,
       .reads = MO_RULE_INPUT(0) },
     { .type = NULL },
 };

@@ -62,8 +62,8 @@ static mo_status infer_patches(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_ints(op, "rates", 1, w.dilation, 2, err);
     if (status != MO_OK)
         return status;
-    if (!mo_int64_mul(sizes[0] * sizes[1], data->dims[1], &channels)
-        || w.dilation[0] < 1 || w.dilation[1] < 1)
+    if (!mo_int64_mul(sizes[0] * sizes[1], data->dims[1], &channels) ||
+        w.dilation[0] < 1 || w.dilation[1] < 1)
         return mo_fail(err, MO_E_INPUT, "its sizes or rates are out of range");
     outputs[0] = *data;
     outputs[0].dims[1] = channels;
@@ -74,14 +74,22 @@ static mo_status infer_patches(const mo_rule_op *op, mo_shape *outputs,
 }
 
 const mo_rule mo_rules_pool[] = {
-    { .type = "MaxPool", .inputs = { 1, 1 }, .outputs = { 1, 2 },
+    { .type = "MaxPool",
+      .inputs = { 1, 1 },
+      .outputs = { 1, 2 },
       .shapes = infer_pool },
     { .type = "AvgPool", .inputs = { 1, 1 }, .shapes = infer_pool },
-    { .type = "AdaptiveAvgPool", .inputs = { 2, 2 },
-      .shapes = infer_adaptive, .needs = MO_RULE_INPUT(1) },
-    { .type = "AdaptiveMaxPool", .inputs = { 2, 2 }, .outputs = { 1, 2 },
-      .shapes = infer_adaptive, .needs = MO_RULE_INPUT(1) },
-    { .type = "ExtractImagePatches", .inputs = { 1, 1 },
+    { .type = "AdaptiveAvgPool",
+      .inputs = { 2, 2 },
+      .shapes = infer_adaptive,
+      .needs = MO_RULE_INPUT(1) },
+    { .type = "AdaptiveMaxPool",
+      .inputs = { 2, 2 },
+      .outputs = { 1, 2 },
+      .shapes = infer_adaptive,
+      .needs = MO_RULE_INPUT(1) },
+    { .type = "ExtractImagePatches",
+      .inputs = { 1, 1 },
       .shapes = infer_patches },
     { .type = NULL },
 };

@@ -1,7 +1,10 @@
 /*
  * Recurrent cells and sequences: RNN, GRU, LSTM.
  */
+#include <string.h>
+
 #include "ingest/infer/args.h"
+#include "ingest/infer/dims.h"
 
 static mo_status read_hidden(const mo_rule_op *op, int64_t *hidden,
                              mo_error *err)
@@ -13,6 +16,31 @@ static mo_status read_hidden(const mo_rule_op *op, int64_t *hidden,
     return status;
 }
 
+/* The weights, out x in for each direction, stand behind the states and, in a
+ * sequence, the lengths. */
+static mo_status check_weights(const mo_rule_op *op, int input, mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    const mo_shape *weights = &op->inputs[input].shape;
+
+    if (weights->rank >= 1 &&
+        weights->dims[weights->rank - 1] == data->dims[data->rank - 1] &&
+        op->inputs[1].shape.rank >= 1 &&
+        op->inputs[1].shape.dims[0] == data->dims[0])
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "data of %s, a state of %s and weights of %s do not fit "
+                   "together",
+                   mo_dims_say(data).text,
+                   mo_dims_say(&op->inputs[1].shape).text,
+                   mo_dims_say(weights).text);
+}
+
+static int count_states(const mo_rule_op *op)
+{
+    return strncmp(op->type, "LSTM", 4) == 0 ? 2 : 1;
+}
+
 /* One step: batch, hidden for each state. */
 static mo_status infer_cell(const mo_rule_op *op, mo_shape *outputs,
                             mo_error *err)
@@ -21,13 +49,15 @@ static mo_status infer_cell(const mo_rule_op *op, mo_shape *outputs,
     mo_status status = mo_arg_rank(op, 0, 2, 2, err);
 
     if (status == MO_OK)
+        status = check_weights(op, 1 + count_states(op), err);
+    if (status == MO_OK)
         status = read_hidden(op, &hidden, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < op->n_outputs; i++)
-        outputs[i] = (mo_shape) {
-            .rank = 2, .dims = { op->inputs[0].shape.dims[0], hidden }
-        };
+        outputs[i] =
+            (mo_shape){ .rank = 2,
+                        .dims = { op->inputs[0].shape.dims[0], hidden } };
     return MO_OK;
 }
 
@@ -41,24 +71,30 @@ static mo_status infer_sequence(const mo_rule_op *op, mo_shape *outputs,
     mo_status status = mo_arg_rank(op, 0, 3, 3, err);
 
     if (status == MO_OK)
+        status = check_weights(op, 2 + count_states(op), err);
+    if (status == MO_OK)
         status = read_hidden(op, &hidden, err);
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) {
-        .rank = 4, .dims = { data->dims[0], ways, data->dims[1], hidden }
-    };
+    outputs[0] =
+        (mo_shape){ .rank = 4,
+                    .dims = { data->dims[0], ways, data->dims[1], hidden } };
     for (int i = 1; i < op->n_outputs; i++)
-        outputs[i] = (mo_shape) { .rank = 3,
-                                  .dims = { data->dims[0], ways, hidden } };
+        outputs[i] =
+            (mo_shape){ .rank = 3, .dims = { data->dims[0], ways, hidden } };
     return MO_OK;
 }
 
-#define CELL(name, min, max, states)                                          \
-    { .type = name, .inputs = { min, max }, .outputs = { 1, states },         \
-      .shapes = infer_cell }
-#define SEQUENCE(name, min, max, states)                                      \
-    { .type = name, .inputs = { min, max }, .outputs = { 1, 1 + (states) },   \
-      .shapes = infer_sequence }
+#define CELL(name, min, max, states)                                           \
+    {                                                                          \
+        .type = name, .inputs = { min, max }, .outputs = { 1, states },        \
+        .shapes = infer_cell                                                   \
+    }
+#define SEQUENCE(name, min, max, states)                                       \
+    {                                                                          \
+        .type = name, .inputs = { min, max }, .outputs = { 1, 1 + (states) },  \
+        .shapes = infer_sequence                                               \
+    }
 
 const mo_rule mo_rules_recurrent[] = {
     CELL("RNNCell", 4, 5, 1),

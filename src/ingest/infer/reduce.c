@@ -11,7 +11,7 @@ static mo_status infer_reduce(const mo_rule_op *op, mo_shape *outputs,
 
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     for (int d = 0; d < from->rank; d++)
         if (!marks[d])
             mo_dims_push(outputs, from->dims[d]);
@@ -20,10 +20,12 @@ static mo_status infer_reduce(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-#define REDUCE(name, evaluate)                                                \
-    { .type = name, .inputs = { 2, 2 }, .shapes = infer_reduce,               \
-      .needs = MO_RULE_INPUT(1), .value = evaluate,                           \
-      .reads = MO_RULE_INPUT(0) }
+#define REDUCE(name, evaluate)                                                 \
+    {                                                                          \
+        .type = name, .inputs = { 2, 2 }, .shapes = infer_reduce,              \
+        .needs = MO_RULE_INPUT(1), .value = evaluate,                          \
+        .reads = MO_RULE_INPUT(0)                                              \
+    }
 
 const mo_rule mo_rules_reduce[] = {
     REDUCE("ReduceL1", NULL),

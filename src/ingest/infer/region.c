@@ -19,10 +19,10 @@ static mo_status infer_regions(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_int(op, "pooled_w", 1, &width, err);
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) { .rank = 4,
-                              .dims = { op->inputs[1].shape.dims[0],
-                                        op->inputs[0].shape.dims[1], height,
-                                        width } };
+    outputs[0] =
+        (mo_shape){ .rank = 4,
+                    .dims = { op->inputs[1].shape.dims[0],
+                              op->inputs[0].shape.dims[1], height, width } };
     return MO_OK;
 }
 
@@ -37,12 +37,12 @@ static mo_status infer_grid(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_rank(op, 1, 4, 4, err);
     if (status != MO_OK)
         return status;
-    if (data->dims[0] != grid->dims[0])
+    if (data->dims[0] != grid->dims[0] || grid->dims[3] != 2)
         return mo_fail(err, MO_E_INPUT, "grid %s does not fit data %s",
                        mo_dims_say(grid).text, mo_dims_say(data).text);
-    outputs[0] = (mo_shape) { .rank = 4,
-                              .dims = { data->dims[0], data->dims[1],
-                                        grid->dims[1], grid->dims[2] } };
+    outputs[0] = (mo_shape){ .rank = 4,
+                             .dims = { data->dims[0], data->dims[1],
+                                       grid->dims[1], grid->dims[2] } };
     return MO_OK;
 }
 

@@ -12,7 +12,8 @@
 typedef struct pattern {
     mo_shape shape;
     int free;
-    int64_t input, output;   /* product of the dimensions not taken over */
+    int64_t input, output; /* product of the dimensions not taken over */
+    bool empty;            /* a dimension of 0 was taken over */
 } pattern;
 
 static mo_status add_dim(pattern *p, int64_t dim, mo_error *err)
@@ -36,7 +37,7 @@ static mo_status resolve_pattern(const mo_shape *from,
 {
     mo_status status = MO_OK;
 
-    *p = (pattern) { .free = -1, .input = 1, .output = 1 };
+    *p = (pattern){ .free = -1, .input = 1, .output = 1 };
     for (int d = 0; status == MO_OK && d < wanted->count; d++) {
         bool keep = special_zero && wanted->at[d] == 0;
 
@@ -44,29 +45,33 @@ static mo_status resolve_pattern(const mo_shape *from,
             return mo_fail(err, MO_E_INPUT,
                            "its pattern keeps dimension %d of %s", d,
                            mo_dims_say(from).text);
-        if (keep)
-            mo_dims_push(&p->shape, from->dims[d]);
-        else
+        if (!keep) {
             status = add_dim(p, wanted->at[d], err);
-        if (!keep && d < from->rank)
-            p->input *= from->dims[d];
+            p->input *= d < from->rank ? from->dims[d] : 1;
+            continue;
+        }
+        mo_dims_push(&p->shape, from->dims[d]);
+        p->empty = p->empty || from->dims[d] == 0;
     }
     for (int d = wanted->count; d < from->rank; d++)
         p->input *= from->dims[d];
     return status;
 }
 
-/* -1 stands for what is left over: nothing of nothing is nothing. */
+/* -1 stands for what the others leave over.  Of an empty tensor that may be
+ * anything: OpenVINO says 1. */
 static bool fill_free(pattern *p)
 {
     if (p->free < 0)
-        return p->input == p->output;
+        return p->input == p->output || p->empty;
     if (p->output == 0) {
-        p->shape.dims[p->free] = 0;
+        p->shape.dims[p->free] = 1;
         return p->input == 0;
     }
+    if (p->input % p->output != 0)
+        return false;
     p->shape.dims[p->free] = p->input / p->output;
-    return p->input % p->output == 0;
+    return true;
 }
 
 static mo_status infer_reshape(const mo_rule_op *op, mo_shape *outputs,
@@ -79,7 +84,7 @@ static mo_status infer_reshape(const mo_rule_op *op, mo_shape *outputs,
 
     if (status != MO_OK)
         return status;
-    if (op->inputs[1].shape.rank == 0)   /* 1: make it a scalar */
+    if (op->inputs[1].shape.rank == 0) /* 1: make it a scalar */
         wanted.count = 0;
     status = resolve_pattern(from, &wanted,
                              mo_arg_bool(op, "special_zero", false), &p, err);
@@ -105,7 +110,7 @@ static mo_status infer_squeeze(const mo_rule_op *op, mo_shape *outputs,
         return status;
     if (all || op->inputs[1].value->count == 0)
         memset(marks, true, sizeof marks);
-    outputs[0] = (mo_shape) { 0 };
+    outputs[0] = (mo_shape){ 0 };
     for (int d = 0; d < from->rank; d++)
         if (!marks[d] || from->dims[d] != 1)
             mo_dims_push(outputs, from->dims[d]);
@@ -130,7 +135,7 @@ static mo_status infer_unsqueeze(const mo_rule_op *op, mo_shape *outputs,
     status = mo_arg_marks(op, 1, rank, marks, err);
     if (status != MO_OK)
         return status;
-    outputs[0] = (mo_shape) { .rank = rank };
+    outputs[0] = (mo_shape){ .rank = rank };
     for (int d = 0; d < rank; d++)
         if (!marks[d] && next == from->rank)
             return mo_fail(err, MO_E_INPUT, "names an axis twice");
@@ -149,10 +154,12 @@ static mo_status keep_items(const mo_rule_op *op, int output, mo_value *value,
     return MO_OK;
 }
 
-#define RESHAPE(name, min, max, infer)                                        \
-    { .type = name, .inputs = { min, max }, .shapes = infer,                  \
-      .needs = MO_RULE_INPUT(1), .value = keep_items,                         \
-      .reads = MO_RULE_INPUT(0) }
+#define RESHAPE(name, min, max, infer)                                         \
+    {                                                                          \
+        .type = name, .inputs = { min, max }, .shapes = infer,                 \
+        .needs = MO_RULE_INPUT(1), .value = keep_items,                        \
+        .reads = MO_RULE_INPUT(0)                                              \
+    }
 
 const mo_rule mo_rules_reshape[] = {
     RESHAPE("Reshape", 2, 2, infer_reshape),

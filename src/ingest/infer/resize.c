@@ -49,8 +49,8 @@ static mo_status set_sizes(const mo_rule_op *op, int input,
     if (status != MO_OK)
         return status;
     if (sizes.count < axes->count)
-        return mo_fail(err, MO_E_INPUT, "has %d sizes for %d axes",
-                       sizes.count, axes->count);
+        return mo_fail(err, MO_E_INPUT, "has %d sizes for %d axes", sizes.count,
+                       axes->count);
     for (int i = 0; i < axes->count; i++)
         shape->dims[axes->at[i]] = sizes.at[i];
     return MO_OK;
@@ -101,9 +101,8 @@ static mo_status infer_by_attributes(const mo_rule_op *op, mo_shape *outputs,
     mo_arg_list axes;
     mo_status status = MO_OK;
 
-    axes.count = op->attrs ? mo_json_ints(op->attrs, "axes", axes.at,
-                                          MO_MAX_RANK)
-                           : 0;
+    axes.count =
+        op->attrs ? mo_json_ints(op->attrs, "axes", axes.at, MO_MAX_RANK) : 0;
     if (axes.count < 0 || axes.count > rank)
         return mo_fail(err, MO_E_INPUT, "attribute 'axes' does not fit %s",
                        mo_dims_say(&op->inputs[0].shape).text);
@@ -122,7 +121,7 @@ static mo_status infer_by_attributes(const mo_rule_op *op, mo_shape *outputs,
 static mo_status infer_interpolate(const mo_rule_op *op, mo_shape *outputs,
                                    mo_error *err)
 {
-    bool both = mo_arg_opset(op) < 11;      /* sizes and scales come in */
+    bool both = mo_arg_opset(op) < 11; /* sizes and scales come in */
     bool scales = mo_arg_is(op, "shape_calculation_mode", "scales");
     int input = both && scales ? 2 : 1;
     mo_arg_list axes;
@@ -131,8 +130,8 @@ static mo_status infer_interpolate(const mo_rule_op *op, mo_shape *outputs,
     if (mo_arg_opset(op) < 4)
         return infer_by_attributes(op, outputs, err);
     if (op->n_inputs <= input)
-        return mo_fail(err, MO_E_INPUT, "has %d inputs, at least %d are "
-                       "needed", op->n_inputs, input + 1);
+        return mo_fail(err, MO_E_INPUT, "has %d inputs, at least %d are needed",
+                       op->n_inputs, input + 1);
     status = read_axes(op, both ? 3 : 2, &axes, err);
     if (status != MO_OK)
         return status;
@@ -145,7 +144,9 @@ static mo_status infer_interpolate(const mo_rule_op *op, mo_shape *outputs,
 }
 
 const mo_rule mo_rules_resize[] = {
-    { .type = "Interpolate", .inputs = { 2, 4 }, .shapes = infer_interpolate,
+    { .type = "Interpolate",
+      .inputs = { 2, 4 },
+      .shapes = infer_interpolate,
       .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) | MO_RULE_INPUT(3) },
     { .type = NULL },
 };

@@ -17,15 +17,15 @@
 #include "ingest/shape.h"
 
 typedef struct mo_rule_input {
-    mo_shape shape;           /* static */
-    const mo_value *value;    /* NULL when it is not known, and then */
-    const char *unknown;      /* why: "it depends on ..." */
+    mo_shape shape;        /* static */
+    const mo_value *value; /* NULL when it is not known, and then */
+    const char *unknown;   /* why: "it depends on ..." */
 } mo_rule_input;
 
 typedef struct mo_rule_op {
-    const char *type;         /* "Convolution" */
-    const char *version;      /* "opset1", or NULL: the newest */
-    const char *attrs;        /* JSON object, or NULL */
+    const char *type;    /* "Convolution" */
+    const char *version; /* "opset1", or NULL: the newest */
+    const char *attrs;   /* JSON object, or NULL */
     const mo_rule_input *inputs;
     int n_inputs, n_outputs;
 } mo_rule_op;
@@ -51,15 +51,18 @@ typedef struct mo_rule_count {
 
 typedef struct mo_rule {
     const char *type;
-    mo_rule_count inputs, outputs;   /* outputs of 0, 0: exactly one */
+    mo_rule_count inputs, outputs; /* outputs of 0, 0: exactly one */
     mo_rule_shapes *shapes;
-    unsigned needs;                  /* inputs whose values shapes looks at */
-    mo_rule_value *value;            /* NULL: never evaluated */
-    unsigned reads;                  /* inputs whose values value looks at */
+    unsigned needs;       /* inputs whose values shapes looks at */
+    mo_rule_value *value; /* NULL: never evaluated */
+    unsigned reads;       /* inputs whose values value looks at */
 } mo_rule;
 
 /* NULL when there is no rule for the type. */
 const mo_rule *mo_rule_find(const char *type);
+
+/* The index-th of the table, NULL behind its end: for tests and manuals. */
+const mo_rule *mo_rule_at(int index);
 
 bool mo_rule_has(unsigned set, int input);
 
@@ -72,6 +75,7 @@ mo_status mo_rule_infer(const mo_rule *rule, const mo_rule_op *op,
 /* The families the table is made of, each in a file of its own and ending with
  * a NULL type. */
 extern const mo_rule mo_rules_attention[];
+extern const mo_rule mo_rules_channel[];
 extern const mo_rule mo_rules_convolution[];
 extern const mo_rule mo_rules_create[];
 extern const mo_rule mo_rules_einsum[];
@@ -88,6 +92,7 @@ extern const mo_rule mo_rules_region[];
 extern const mo_rule mo_rules_reshape[];
 extern const mo_rule mo_rules_resize[];
 extern const mo_rule mo_rules_same[];
+extern const mo_rule mo_rules_scatter[];
 extern const mo_rule mo_rules_slice[];
 extern const mo_rule mo_rules_space[];
 

@@ -2,7 +2,6 @@
  * Operators whose outputs have the shape of their data: activations,
  * normalizations, and everything that only changes what stands where.
  */
-#include "ingest/infer/args.h"
 #include "ingest/infer/arith.h"
 
 static mo_status infer_same(const mo_rule_op *op, mo_shape *outputs,
@@ -14,22 +13,15 @@ static mo_status infer_same(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-/* The first opset had the data behind the scale and the shift. */
-static mo_status infer_batch_norm(const mo_rule_op *op, mo_shape *outputs,
-                                  mo_error *err)
-{
-    const mo_shape *data = &op->inputs[mo_arg_opset(op) < 5 ? 2 : 0].shape;
-
-    (void) err;
-    outputs[0] = *data;
-    return MO_OK;
-}
-
-#define SAME(name, min, max)                                                  \
-    { .type = name, .inputs = { min, max }, .shapes = infer_same }
-#define COMPUTED(name)                                                        \
-    { .type = name, .inputs = { 1, 1 }, .shapes = infer_same,                 \
-      .value = mo_arith_unary, .reads = MO_RULE_ALL }
+#define SAME(name, min, max)                                                   \
+    {                                                                          \
+        .type = name, .inputs = { min, max }, .shapes = infer_same             \
+    }
+#define COMPUTED(name)                                                         \
+    {                                                                          \
+        .type = name, .inputs = { 1, 1 }, .shapes = infer_same,                \
+        .value = mo_arith_unary, .reads = MO_RULE_ALL                          \
+    }
 
 const mo_rule mo_rules_same[] = {
     COMPUTED("Abs"),
@@ -42,11 +34,19 @@ const mo_rule mo_rules_same[] = {
     COMPUTED("Sign"),
     COMPUTED("ReLU"),
     COMPUTED("LogicalNot"),
-    { .type = "Convert", .inputs = { 1, 1 }, .shapes = infer_same,
-      .value = mo_arith_convert, .reads = MO_RULE_ALL },
-    { .type = "ConvertLike", .inputs = { 2, 2 }, .shapes = infer_same,
-      .value = mo_arith_convert, .reads = MO_RULE_INPUT(0) },
-    { .type = "Result", .inputs = { 1, 1 }, .outputs = { 0, 1 },
+    { .type = "Convert",
+      .inputs = { 1, 1 },
+      .shapes = infer_same,
+      .value = mo_arith_convert,
+      .reads = MO_RULE_ALL },
+    { .type = "ConvertLike",
+      .inputs = { 2, 2 },
+      .shapes = infer_same,
+      .value = mo_arith_convert,
+      .reads = MO_RULE_INPUT(0) },
+    { .type = "Result",
+      .inputs = { 1, 1 },
+      .outputs = { 0, 1 },
       .shapes = infer_same },
 
     SAME("Acos", 1, 1),
@@ -82,11 +82,8 @@ const mo_rule mo_rules_same[] = {
     SAME("Tan", 1, 1),
     SAME("Tanh", 1, 1),
 
-    { .type = "BatchNormInference", .inputs = { 5, 5 },
-      .shapes = infer_batch_norm },
     SAME("FakeConvert", 2, 3),
     SAME("GRN", 1, 1),
-    SAME("GroupNormalization", 3, 3),
     SAME("LogSoftmax", 1, 1),
     SAME("LRN", 1, 2),
     SAME("MVN", 1, 2),
@@ -104,10 +101,5 @@ const mo_rule mo_rules_same[] = {
     SAME("Reverse", 2, 2),
     SAME("ReverseSequence", 2, 2),
     SAME("Roll", 3, 3),
-    SAME("ScatterElementsUpdate", 4, 4),
-    SAME("ScatterNDUpdate", 3, 3),
-    SAME("ScatterUpdate", 4, 4),
-    SAME("ShuffleChannels", 1, 1),
-    SAME("SliceScatter", 5, 6),
     { .type = NULL },
 };

@@ -24,14 +24,14 @@ static int64_t clip(int64_t x, int64_t min, int64_t max)
 
 /* start:stop:step of dim items, as OpenVINO clips it: a start beyond either end
  * is moved to that end, whatever the direction. */
-static mo_status resolve(int64_t dim, int64_t start, int64_t stop,
-                         int64_t step, range *r, mo_error *err)
+static mo_status resolve(int64_t dim, int64_t start, int64_t stop, int64_t step,
+                         range *r, mo_error *err)
 {
     int64_t last = step < 0 ? dim - 1 : dim, span;
 
     if (step == 0)
         return mo_fail(err, MO_E_INPUT, "has a step of 0");
-    *r = (range) { .step = step };
+    *r = (range){ .step = step };
     if (dim == 0)
         return MO_OK;
     start = clip(start < 0 ? start + dim : start, 0, last);
@@ -109,7 +109,7 @@ static mo_status cut_slice(const mo_rule_op *op, cut *c, mo_error *err)
 
     if (status == MO_OK)
         status = slice_places(op, b.start.count, place, err);
-    *c = (cut) { 0 };
+    *c = (cut){ 0 };
     for (int d = 0; status == MO_OK && d < from->rank; d++) {
         range r = { 0, 1, from->dims[d] };
         int i = place[d];
@@ -174,8 +174,7 @@ static mo_status resolve_masked(const bounds *b, const masks *m, int i,
 }
 
 /* A single index: it may count from the end, and takes its dimension away. */
-static int64_t shrink_start(const bounds *b, const masks *m, int i,
-                            int64_t dim)
+static int64_t shrink_start(const bounds *b, const masks *m, int i, int64_t dim)
 {
     int64_t start = m->start[i] ? 0 : b->start.at[i];
 
@@ -198,11 +197,11 @@ static mo_status cut_strided(const mo_rule_op *op, cut *c, mo_error *err)
     const range one = { 0, 1, 1 };
     mo_view own = mo_view_of(from);
     masks m = read_masks(op);
-    int next = 0;      /* dimension of the input */
+    int next = 0; /* dimension of the input */
     bounds b;
     mo_status status = read_bounds(op, &b, err);
 
-    *c = (cut) { 0 };
+    *c = (cut){ 0 };
     for (int i = 0; status == MO_OK && i < b.start.count; i++) {
         range r;
 
@@ -214,8 +213,9 @@ static mo_status cut_strided(const mo_rule_op *op, cut *c, mo_error *err)
         } else if (m.add[i]) {
             add_range(c, 0, &one);
         } else if (next == from->rank) {
-            return mo_fail(err, MO_E_INPUT, "slices more than the %d "
-                           "dimensions of its input", from->rank);
+            return mo_fail(err, MO_E_INPUT,
+                           "slices more than the %d dimensions of its input",
+                           from->rank);
         } else if (m.shrink[i]) {
             int64_t start = shrink_start(&b, &m, i, from->dims[next]);
 
@@ -262,10 +262,12 @@ static mo_status cut_items(const mo_rule_op *op, int output, mo_value *value,
     return MO_OK;
 }
 
-#define SLICE(name, min, max)                                                 \
-    { .type = name, .inputs = { min, max }, .shapes = infer_cut,              \
-      .needs = MO_RULE_ALL & ~MO_RULE_INPUT(0), .value = cut_items,           \
-      .reads = MO_RULE_INPUT(0) }
+#define SLICE(name, min, max)                                                  \
+    {                                                                          \
+        .type = name, .inputs = { min, max }, .shapes = infer_cut,             \
+        .needs = MO_RULE_ALL & ~MO_RULE_INPUT(0), .value = cut_items,          \
+        .reads = MO_RULE_INPUT(0)                                              \
+    }
 
 const mo_rule mo_rules_slice[] = {
     SLICE("Slice", 4, 5),

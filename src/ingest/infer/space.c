@@ -16,6 +16,25 @@ static bool pad(int64_t *dim, int64_t begin, int64_t end)
     return mo_int64_add(*dim, begin, dim) && mo_int64_add(*dim, end, dim);
 }
 
+/* A mirror shows at most the whole dimension, without its edge when that is the
+ * mirror. */
+static mo_status check_mirror(const mo_rule_op *op, int64_t dim, int64_t begin,
+                              int64_t end, mo_error *err)
+{
+    int64_t most;
+
+    if (mo_arg_is(op, "pad_mode", "reflect"))
+        most = dim - 1;
+    else if (mo_arg_is(op, "pad_mode", "symmetric"))
+        most = dim;
+    else
+        return MO_OK;
+    if (begin <= most && end <= most)
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT, "cannot mirror %lld and %lld of %lld items",
+                   (long long) begin, (long long) end, (long long) dim);
+}
+
 static mo_status infer_pad(const mo_rule_op *op, mo_shape *outputs,
                            mo_error *err)
 {
@@ -28,10 +47,12 @@ static mo_status infer_pad(const mo_rule_op *op, mo_shape *outputs,
     if (status != MO_OK)
         return status;
     outputs[0] = *data;
-    for (int d = 0; d < data->rank; d++)
+    for (int d = 0; status == MO_OK && d < data->rank; d++) {
+        status = check_mirror(op, data->dims[d], begin.at[d], end.at[d], err);
         if (!pad(&outputs[0].dims[d], begin.at[d], end.at[d]))
             return fail_size(err);
-    return MO_OK;
+    }
+    return status;
 }
 
 /* *block = the block's edge, *volume = its items in so many dimensions. */
@@ -122,8 +143,8 @@ static mo_status read_blocks(const mo_rule_op *op, blocks *b, mo_error *err)
         return status;
     b->volume = 1;
     for (int d = 0; d < rank; d++)
-        if (b->edge.at[d] < 1 || b->begin.at[d] < 0 || b->end.at[d] < 0
-            || !mo_int64_mul(b->volume, b->edge.at[d], &b->volume))
+        if (b->edge.at[d] < 1 || b->begin.at[d] < 0 || b->end.at[d] < 0 ||
+            !mo_int64_mul(b->volume, b->edge.at[d], &b->volume))
             return mo_fail(err, MO_E_INPUT, "its blocks are out of range");
     return MO_OK;
 }
@@ -164,22 +185,28 @@ static mo_status infer_batch_to_space(const mo_rule_op *op, mo_shape *outputs,
         return fail_block(err, out, b.volume);
     out->dims[0] /= b.volume;
     for (int d = 1; d < out->rank; d++)
-        if (!mo_int64_mul(out->dims[d], b.edge.at[d], &out->dims[d])
-            || !pad(&out->dims[d], -b.begin.at[d], -b.end.at[d]))
+        if (!mo_int64_mul(out->dims[d], b.edge.at[d], &out->dims[d]) ||
+            !pad(&out->dims[d], -b.begin.at[d], -b.end.at[d]))
             return fail_size(err);
     return MO_OK;
 }
 
-#define BLOCKS(name, infer)                                                   \
-    { .type = name, .inputs = { 4, 4 }, .shapes = infer,                      \
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) | MO_RULE_INPUT(3) }
+#define BLOCKS(name, infer)                                                    \
+    {                                                                          \
+        .type = name, .inputs = { 4, 4 }, .shapes = infer,                     \
+        .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) | MO_RULE_INPUT(3)        \
+    }
 
 const mo_rule mo_rules_space[] = {
-    { .type = "Pad", .inputs = { 3, 4 }, .shapes = infer_pad,
+    { .type = "Pad",
+      .inputs = { 3, 4 },
+      .shapes = infer_pad,
       .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) },
-    { .type = "DepthToSpace", .inputs = { 1, 1 },
+    { .type = "DepthToSpace",
+      .inputs = { 1, 1 },
       .shapes = infer_depth_to_space },
-    { .type = "SpaceToDepth", .inputs = { 1, 1 },
+    { .type = "SpaceToDepth",
+      .inputs = { 1, 1 },
       .shapes = infer_space_to_depth },
     BLOCKS("SpaceToBatch", infer_space_to_batch),
     BLOCKS("BatchToSpace", infer_batch_to_space),

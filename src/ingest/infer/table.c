@@ -6,13 +6,13 @@
 
 /* Those that networks are full of first: the search is linear. */
 static const mo_rule *const families[] = {
-    mo_rules_elementwise, mo_rules_same,        mo_rules_reshape,
-    mo_rules_matmul,      mo_rules_move,        mo_rules_join,
-    mo_rules_gather,      mo_rules_slice,       mo_rules_convolution,
-    mo_rules_pool,        mo_rules_reduce,      mo_rules_create,
-    mo_rules_space,       mo_rules_resize,      mo_rules_einsum,
-    mo_rules_attention,   mo_rules_recurrent,   mo_rules_region,
-    mo_rules_fourier,
+    mo_rules_elementwise, mo_rules_same,    mo_rules_reshape,
+    mo_rules_matmul,      mo_rules_move,    mo_rules_join,
+    mo_rules_gather,      mo_rules_slice,   mo_rules_convolution,
+    mo_rules_pool,        mo_rules_channel, mo_rules_reduce,
+    mo_rules_create,      mo_rules_scatter, mo_rules_space,
+    mo_rules_resize,      mo_rules_einsum,  mo_rules_attention,
+    mo_rules_recurrent,   mo_rules_region,  mo_rules_fourier,
 };
 
 const mo_rule *mo_rule_find(const char *type)
@@ -24,13 +24,22 @@ const mo_rule *mo_rule_find(const char *type)
     return NULL;
 }
 
+const mo_rule *mo_rule_at(int index)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (const mo_rule *rule = families[i]; rule->type; rule++)
+            if (index-- == 0)
+                return rule;
+    return NULL;
+}
+
 bool mo_rule_has(unsigned set, int input)
 {
     return set == MO_RULE_ALL || (input < 32 && set >> input & 1);
 }
 
-static mo_status check_count(mo_rule_count allowed, int count,
-                             const char *what, mo_error *err)
+static mo_status check_count(mo_rule_count allowed, int count, const char *what,
+                             mo_error *err)
 {
     if (count >= allowed.min && count <= allowed.max)
         return MO_OK;
@@ -53,7 +62,8 @@ static mo_status check_output(const mo_shape *shape, mo_error *err)
         if (shape->dims[d] < 0)
             return mo_fail(err, MO_E_INPUT,
                            "its output would have %lld elements along "
-                           "dimension %d", (long long) shape->dims[d], d);
+                           "dimension %d",
+                           (long long) shape->dims[d], d);
     if (!mo_shape_fits(shape))
         return mo_fail(err, MO_E_LIMIT, "its output (%s) is too large",
                        mo_dims_say(shape).text);

@@ -95,7 +95,7 @@ mo_status mo_arith_unary(const mo_rule_op *op, int output, mo_value *value,
                          mo_error *err)
 {
     const mo_value *from = op->inputs[0].value;
-    const unary *operator = unaries;
+    const unary *operator= unaries;
 
     (void) output;
     if (from->real != value->real)

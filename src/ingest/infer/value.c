@@ -9,17 +9,17 @@ typedef struct kind {
     const char *dtype;
     enum { INT, UINT, REAL, BOOL } is;
     int bytes;
-    int digits;      /* REAL: bits of the significand, the hidden one too */
-    int exponent;    /* REAL: bits of the exponent */
+    int digits;   /* REAL: bits of the significand, the hidden one too */
+    int exponent; /* REAL: bits of the exponent */
 } kind;
 
 static const kind kinds[] = {
-    { "i64", INT, 8, 0, 0 },    { "i32", INT, 4, 0, 0 },
+    { "i64", INT, 8, 0, 0 },      { "i32", INT, 4, 0, 0 },
     { "boolean", BOOL, 1, 0, 0 }, { "f32", REAL, 4, 24, 8 },
-    { "f16", REAL, 2, 11, 5 },  { "bf16", REAL, 2, 8, 8 },
-    { "f64", REAL, 8, 53, 11 }, { "i16", INT, 2, 0, 0 },
-    { "i8", INT, 1, 0, 0 },     { "u64", UINT, 8, 0, 0 },
-    { "u32", UINT, 4, 0, 0 },   { "u16", UINT, 2, 0, 0 },
+    { "f16", REAL, 2, 11, 5 },    { "bf16", REAL, 2, 8, 8 },
+    { "f64", REAL, 8, 53, 11 },   { "i16", INT, 2, 0, 0 },
+    { "i8", INT, 1, 0, 0 },       { "u64", UINT, 8, 0, 0 },
+    { "u32", UINT, 4, 0, 0 },     { "u16", UINT, 2, 0, 0 },
     { "u8", UINT, 1, 0, 0 },
 };
 
@@ -53,8 +53,8 @@ mo_value *mo_value_new(mo_arena *arena, const mo_shape *shape,
     value->dtype = dtype;
     value->real = find_kind(dtype)->is == REAL;
     value->count = mo_shape_elements(shape);
-    value->items = mo_arena_array(arena, (size_t) value->count,
-                                  sizeof *value->items);
+    value->items =
+        mo_arena_array(arena, (size_t) value->count, sizeof *value->items);
     return value->items ? value : NULL;
 }
 
@@ -94,16 +94,15 @@ static mo_item decode(uint64_t bits, const kind *k)
 {
     switch (k->is) {
     case REAL:
-        return (mo_item) { .r = decode_real(bits, k) };
+        return (mo_item){ .r = decode_real(bits, k) };
     case BOOL:
-        return (mo_item) { .i = bits != 0 };
+        return (mo_item){ .i = bits != 0 };
     case UINT:
-        return (mo_item) { .i = bits > INT64_MAX ? INT64_MAX
-                                                   : (int64_t) bits };
+        return (mo_item){ .i = bits > INT64_MAX ? INT64_MAX : (int64_t) bits };
     case INT:
         break;
     }
-    return (mo_item) { .i = sign_extend(bits, 8 * k->bytes) };
+    return (mo_item){ .i = sign_extend(bits, 8 * k->bytes) };
 }
 
 void mo_value_decode(mo_value *value, const unsigned char *bytes)
@@ -129,9 +128,9 @@ mo_item mo_value_fit_int(int64_t result, const char *dtype)
     else if (k->is == INT)
         result = sign_extend((uint64_t) result, 8 * k->bytes);
     else if (k->bytes < 8)
-        result = (int64_t) ((uint64_t) result
-                            & (((uint64_t) 1 << 8 * k->bytes) - 1));
-    return (mo_item) { .i = result };
+        result = (int64_t) ((uint64_t) result &
+                            (((uint64_t) 1 << 8 * k->bytes) - 1));
+    return (mo_item){ .i = result };
 }
 
 mo_item mo_value_fit_real(double result, const char *dtype)
@@ -141,9 +140,9 @@ mo_item mo_value_fit_real(double result, const char *dtype)
     double significand;
 
     if (!isfinite(result) || k->digits >= DBL_MANT_DIG)
-        return (mo_item) { .r = result };
+        return (mo_item){ .r = result };
     significand = nearbyint(ldexp(frexp(result, &exponent), k->digits));
-    return (mo_item) { .r = ldexp(significand, exponent - k->digits) };
+    return (mo_item){ .r = ldexp(significand, exponent - k->digits) };
 }
 
 static int64_t cut(double real)
@@ -162,7 +161,7 @@ mo_item mo_value_cast(mo_item item, bool from_real, const char *dtype)
     if (k->is == REAL)
         return mo_value_fit_real(from_real ? item.r : (double) item.i, dtype);
     if (k->is == BOOL && from_real)
-        return (mo_item) { .i = item.r != 0 };
+        return (mo_item){ .i = item.r != 0 };
     return mo_value_fit_int(from_real ? cut(item.r) : item.i, dtype);
 }
 

@@ -24,10 +24,10 @@ typedef union mo_item {
 
 typedef struct mo_value {
     mo_shape shape;
-    const char *dtype;      /* "i64" */
-    bool real;              /* the items are .r, else .i */
+    const char *dtype; /* "i64" */
+    bool real;         /* the items are .r, else .i */
     int64_t count;
-    mo_item *items;       /* row by row */
+    mo_item *items; /* row by row */
 } mo_value;
 
 /* Can tensors of this type be held here?  (Not four-bit integers, not texts.)

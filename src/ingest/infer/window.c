@@ -23,8 +23,8 @@ mo_status mo_window_read(const mo_rule_op *op, int n, mo_window *window,
                            "a stride or a dilation is less than 1");
     if (mo_arg_is(op, "auto_pad", "valid"))
         w.pad = MO_PAD_VALID;
-    else if (mo_arg_is(op, "auto_pad", "same_upper")
-             || mo_arg_is(op, "auto_pad", "same_lower"))
+    else if (mo_arg_is(op, "auto_pad", "same_upper") ||
+             mo_arg_is(op, "auto_pad", "same_lower"))
         w.pad = MO_PAD_SAME;
     if (mo_arg_is(op, "rounding_type", "ceil"))
         w.round = MO_ROUND_CEIL;
@@ -41,8 +41,8 @@ mo_status mo_window_span(const mo_window *window, int d, int64_t kernel,
 
     if (kernel < 1)
         return mo_fail(err, MO_E_INPUT, "its kernel is empty");
-    if (!mo_int64_mul(kernel - 1, window->dilation[d], &span)
-        || span >= MO_MAX_ELEMENTS)
+    if (!mo_int64_mul(kernel - 1, window->dilation[d], &span) ||
+        span >= MO_MAX_ELEMENTS)
         return mo_fail(err, MO_E_LIMIT, "its kernel is too large");
     *size = span + 1;
     return MO_OK;
@@ -79,12 +79,12 @@ mo_status mo_window_fit(const mo_window *window, int d, int64_t dim,
     if (room < 0)
         return mo_fail(err, MO_E_INPUT,
                        "its kernel spans %lld of %lld items along spatial "
-                       "dimension %d", (long long) span,
-                       (long long) (room + span), d);
+                       "dimension %d",
+                       (long long) span, (long long) (room + span), d);
     *out = 1 + (window->round == MO_ROUND_FLOOR ? room / stride
                                                 : ceil_div(room, stride));
-    if (window->round == MO_ROUND_CEIL_TORCH
-        && (*out - 1) * stride >= dim + begin)
+    if (window->round == MO_ROUND_CEIL_TORCH &&
+        (*out - 1) * stride >= dim + begin)
         --*out;
     return MO_OK;
 }

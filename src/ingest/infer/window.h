@@ -7,20 +7,20 @@
 
 #include "ingest/infer/rule.h"
 
-enum { MO_WINDOW_MAX = 3 };   /* spatial dimensions */
+enum { MO_WINDOW_MAX = 3 }; /* spatial dimensions */
 
 typedef enum mo_window_pad {
     MO_PAD_EXPLICIT,
     MO_PAD_VALID,
-    MO_PAD_SAME               /* same_upper and same_lower: as many outputs as
-                                 strides fit into the input */
+    MO_PAD_SAME /* same_upper and same_lower: as many outputs as
+                   strides fit into the input */
 } mo_window_pad;
 
 typedef enum mo_window_round {
     MO_ROUND_FLOOR,
     MO_ROUND_CEIL,
-    MO_ROUND_CEIL_TORCH       /* as ceil, but no window starts in the padding
-                                 behind the input */
+    MO_ROUND_CEIL_TORCH /* as ceil, but no window starts in the padding
+                           behind the input */
 } mo_window_round;
 
 /* The attributes of n spatial dimensions. */

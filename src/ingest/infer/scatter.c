@@ -1,0 +1,86 @@
+/*
+ * Operators that write into a copy of their data.
+ */
+#include "ingest/infer/args.h"
+#include "ingest/infer/dims.h"
+
+static mo_status fail_updates(const mo_rule_op *op, mo_error *err)
+{
+    return mo_fail(err, MO_E_INPUT,
+                   "data of %s, indices of %s and updates of %s do not fit "
+                   "together",
+                   mo_dims_say(&op->inputs[0].shape).text,
+                   mo_dims_say(&op->inputs[1].shape).text,
+                   mo_dims_say(&op->inputs[2].shape).text);
+}
+
+/* One update for each index. */
+static mo_status infer_elements(const mo_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    const mo_shape *indices = &op->inputs[1].shape;
+
+    outputs[0] = *data;
+    if (indices->rank != data->rank ||
+        !mo_shape_equal(indices, &op->inputs[2].shape))
+        return fail_updates(op, err);
+    return MO_OK;
+}
+
+/* A slice for each index. */
+static mo_status infer_slices(const mo_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    const mo_shape *indices = &op->inputs[1].shape;
+
+    outputs[0] = *data;
+    if (op->inputs[2].shape.rank != data->rank + indices->rank - 1)
+        return fail_updates(op, err);
+    return MO_OK;
+}
+
+/* A slice for each tuple of indices: those lie along the last dimension. */
+static mo_status infer_tuples(const mo_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape;
+    const mo_shape *indices = &op->inputs[1].shape;
+    mo_shape updates = *indices;
+    mo_status status = mo_arg_rank(op, 1, 1, MO_MAX_RANK, err);
+
+    if (status != MO_OK)
+        return status;
+    outputs[0] = *data;
+    updates.rank--;
+    if (indices->dims[updates.rank] > data->rank)
+        return fail_updates(op, err);
+    for (int d = (int) indices->dims[updates.rank]; d < data->rank; d++)
+        mo_dims_push(&updates, data->dims[d]);
+    if (updates.rank > MO_MAX_RANK ||
+        !mo_shape_equal(&updates, &op->inputs[2].shape))
+        return fail_updates(op, err);
+    return MO_OK;
+}
+
+static mo_status infer_slice_scatter(const mo_rule_op *op, mo_shape *outputs,
+                                     mo_error *err)
+{
+    outputs[0] = op->inputs[0].shape;
+    if (op->inputs[1].shape.rank != outputs[0].rank)
+        return fail_updates(op, err);
+    return MO_OK;
+}
+
+const mo_rule mo_rules_scatter[] = {
+    { .type = "ScatterElementsUpdate",
+      .inputs = { 4, 4 },
+      .shapes = infer_elements },
+    { .type = "ScatterUpdate", .inputs = { 4, 4 }, .shapes = infer_slices },
+    { .type = "ScatterNDUpdate", .inputs = { 3, 3 }, .shapes = infer_tuples },
+    { .type = "SliceScatter",
+      .inputs = { 5, 6 },
+      .shapes = infer_slice_scatter },
+    { .type = NULL },
+};
