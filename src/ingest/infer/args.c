@@ -119,7 +119,7 @@ mo_status mo_arg_exactly(const mo_rule_op *op, int input, int n,
 mo_status mo_arg_scalar(const mo_rule_op *op, int input, int64_t *value,
                         mo_error *err)
 {
-    mo_arg_list list;
+    mo_arg_list list = { 0 };
     mo_status status = mo_arg_exactly(op, input, 1, &list, err);
 
     if (status == MO_OK)

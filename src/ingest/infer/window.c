@@ -64,7 +64,7 @@ static int64_t same_padding(int64_t dim, int64_t stride, int64_t span)
 mo_status mo_window_fit(const mo_window *window, int d, int64_t dim,
                         int64_t kernel, int64_t *out, mo_error *err)
 {
-    int64_t stride = window->stride[d], begin = 0, end = 0, span, room;
+    int64_t stride = window->stride[d], begin = 0, end = 0, span = 0, room;
     mo_status status = mo_window_span(window, d, kernel, &span, err);
 
     if (status != MO_OK)
