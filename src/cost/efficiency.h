@@ -28,8 +28,6 @@ typedef struct mo_efficiency {
     mo_generation generation; /* MO_GEN_UNKNOWN: those without a row */
     double compute, memory;   /* fractions of the peaks, in (0, 1] */
     double launch;            /* times the device's launch_us, >= 0 */
-    double reuse;             /* flops a kernel makes of a byte it loads, at
-                                 most; 0: as many as there are */
 } mo_efficiency;
 
 typedef struct mo_efficiencies {
@@ -45,6 +43,11 @@ extern const mo_efficiencies mo_efficiencies_builtin;
  * the built-in one.  table may be NULL. */
 const mo_efficiency *mo_efficiency_of(const mo_efficiencies *table,
                                       mo_class class, mo_generation generation);
+
+/* The flops that a kernel of the class makes of a byte it loads, at most; 0: as
+ * many as there are.  A product works in tiles and loads its operands once for
+ * every tile that needs them, as far as the caches do not help. */
+double mo_reuse_of(mo_class class, mo_generation generation);
 
 /* Reads what mo_efficiencies_write wrote; "-" is standard input. */
 mo_status mo_efficiencies_read(const char *path, mo_efficiencies *table,

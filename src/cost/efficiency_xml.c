@@ -10,7 +10,7 @@ enum { UNSET = -1 };
 /* What is given for a class and a generation. */
 typedef struct row_attributes {
     const char *class, *generation;
-    double compute, memory, launch, reuse;
+    double compute, memory, launch;
     int line;
 } row_attributes;
 
@@ -32,7 +32,6 @@ static const mo_attribute row_table[] = {
     { "compute", MO_ATTRIBUTE_POSITIVE, ROW(compute) },
     { "memory", MO_ATTRIBUTE_POSITIVE, ROW(memory) },
     { "launch", MO_ATTRIBUTE_AMOUNT, ROW(launch) },
-    { "reuse", MO_ATTRIBUTE_AMOUNT, ROW(reuse) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -69,7 +68,6 @@ static mo_status take_factors(const row_attributes *a, mo_efficiency *row,
     row->compute = a->compute == UNSET ? builtin->compute : a->compute;
     row->memory = a->memory == UNSET ? builtin->memory : a->memory;
     row->launch = a->launch == UNSET ? builtin->launch : a->launch;
-    row->reuse = a->reuse == UNSET ? builtin->reuse : a->reuse;
     if (row->compute > 1 || row->memory > 1)
         return mo_fail_at(err, MO_E_INPUT, NULL, a->line,
                           "%s of a <factors> is more than 1; it is a fraction "
@@ -82,15 +80,17 @@ static mo_status add_row(reader *r, const mo_efficiency *row, int line,
                          mo_error *err)
 {
     mo_efficiencies *table = r->table;
+    bool is_any = row->generation == MO_GEN_UNKNOWN;
 
     for (int i = 0; i < table->n; i++)
         if (table->rows[i].class == row->class &&
             table->rows[i].generation == row->generation)
             return mo_fail_at(err, MO_E_INPUT, NULL, line,
-                              "the factors of %s on generation %s are there "
-                              "already, from line %d; keep one of them",
-                              mo_class_name(row->class),
-                              mo_generation_name(row->generation), r->lines[i]);
+                              "the factors of %s%s%s are there already, from "
+                              "line %d; keep one of them",
+                              mo_class_name(row->class), is_any ? "" : " on ",
+                              is_any ? "" : mo_generation_name(row->generation),
+                              r->lines[i]);
     r->lines[table->n] = line;
     table->rows[table->n++] = *row;
     return MO_OK;
@@ -100,11 +100,12 @@ static mo_status read_row(void *state, const mo_xml_element *element,
                           mo_error *err)
 {
     reader *r = state;
-    row_attributes a = { .compute = UNSET,
-                         .memory = UNSET,
-                         .launch = UNSET,
-                         .reuse = UNSET,
-                         .line = element->line };
+    row_attributes a = {
+        .compute = UNSET,
+        .memory = UNSET,
+        .launch = UNSET,
+        .line = element->line,
+    };
     mo_efficiency row = { .generation = MO_GEN_UNKNOWN };
     mo_status status =
         mo_attributes_read(element, row_table, &a, r->arena, err);
@@ -173,7 +174,6 @@ static void put_row(mo_out *out, const mo_efficiency *row)
     put_factor(out, "compute", row->compute);
     put_factor(out, "memory", row->memory);
     put_factor(out, "launch", row->launch);
-    put_factor(out, "reuse", row->reuse);
     mo_out_text(out, "/>\n");
 }
 

@@ -45,8 +45,8 @@ static mo_status refuse(const reader *r, const mo_xml_element *element,
 
     if (element->depth > 1)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
-                          "a <%.80s> inside a row of a <%s>; nothing belongs "
-                          "there",
+                          "an element <%.80s> inside a row of a <%s>; nothing "
+                          "belongs there",
                           element->name, r->format->root);
     for (const mo_flat_row *row = r->format->rows; row->name && n < sizeof list;
          row++)

@@ -27,16 +27,16 @@ static bool has_kernel(mo_class class)
            class != MO_CLASS_SHAPE;
 }
 
-/* Over how many blocks the work is spread; 0 when unknown.  What makes little
- * of much is spread over what it reads, a flop each at least. */
+/* Over how many blocks the work is spread; 0 when unknown.  A product is spread
+ * over what it makes, all else over what it reads, if that is more: as if of
+ * its bytes half were read and half written, in elements of four bytes. */
 static double blocks_of(const mo_workload *work)
 {
     double elements = work->output_elements;
 
-    if ((work->class == MO_CLASS_REDUCTION || work->class == MO_CLASS_POOL) &&
-        elements > 0 && work->flops > elements)
-        elements = work->flops;
-    return elements > 0 ? ceil(elements / ELEMENTS_PER_BLOCK) : 0;
+    if (elements > 0 && !is_product(work->class))
+        elements = fmax(elements, work->bytes / 8);
+    return ceil(elements / ELEMENTS_PER_BLOCK);
 }
 
 /* How many blocks one wave holds. */
@@ -65,24 +65,33 @@ static double amount_us(double amount, double speed)
     return speed > 0 ? amount / (speed * 1e3) : NAN;
 }
 
+/* What the kernel loads and stores: every byte once, and those of a product
+ * again for every tile that needs them. */
+static double traffic_of(const mo_workload *work, mo_generation generation)
+{
+    double reuse = mo_reuse_of(work->class, generation);
+
+    return reuse > 0 ? fmax(work->bytes, work->flops / reuse) : work->bytes;
+}
+
 double mo_predict_roofline_us(const mo_efficiencies *table,
                               const mo_workload *work, const mo_device *device)
 {
+    mo_generation generation = mo_generation_of(device);
     const mo_efficiency *factors =
-        mo_efficiency_of(table, work->class, mo_generation_of(device));
+        mo_efficiency_of(table, work->class, generation);
     double launch_us = factors->launch * device->launch_us;
-    double traffic = work->bytes, compute_us, memory_us;
+    double compute_us, memory_us;
 
     if (!has_kernel(work->class))
         return launch_us;
     if (work->flops < 0 || work->bytes < 0)
         return NAN;
-    if (factors->reuse > 0 && traffic < work->flops / factors->reuse)
-        traffic = work->flops / factors->reuse;
     compute_us =
         amount_us(work->flops,
                   factors->compute * saturation(work, device) * device->gflops);
-    memory_us = amount_us(traffic, factors->memory * device->bandwidth_gbs);
+    memory_us = amount_us(traffic_of(work, generation),
+                          factors->memory * device->bandwidth_gbs);
     if (isnan(compute_us) || isnan(memory_us))
         return NAN;
     return launch_us + fmax(compute_us, memory_us);

@@ -100,9 +100,19 @@ static const mo_format *find_format(const root *found)
     return f;
 }
 
-static mo_status read_input(mo_input *input, const mo_read_options *options,
-                            mo_graph **graph, const mo_format **format,
-                            mo_error *err)
+mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err)
+{
+    root found = { "", 0 };
+    mo_status status = find_root(input, &found, err);
+
+    if (status == MO_OK)
+        snprintf(name, size, "%s", found.name);
+    return status;
+}
+
+mo_status mo_read_input(mo_input *input, const mo_read_options *options,
+                        mo_graph **graph, const mo_format **format,
+                        mo_error *err)
 {
     root found = { "", 0 };
     const mo_format *f;
@@ -135,7 +145,7 @@ mo_status mo_read_graph(const char *path, const mo_read_options *options,
     mo_status status = mo_input_open(path, &input, err);
 
     if (status == MO_OK)
-        status = read_input(input, options, graph, format, err);
+        status = mo_read_input(input, options, graph, format, err);
     mo_input_close(input);
     return status;
 }
@@ -148,7 +158,7 @@ mo_status mo_read_memory(const char *file, const char *data, size_t size,
     mo_status status = mo_input_memory(file, data, size, &input, err);
 
     if (status == MO_OK)
-        status = read_input(input, options, graph, format, err);
+        status = mo_read_input(input, options, graph, format, err);
     mo_input_close(input);
     return status;
 }

@@ -37,7 +37,16 @@ mo_status mo_read_graph(const char *path, const mo_read_options *options,
                         mo_graph **graph, const mo_format **format,
                         mo_error *err);
 
-/* The same over bytes in memory; file is for errors. */
+/* The same over an input that the caller opened and closes. */
+mo_status mo_read_input(mo_input *input, const mo_read_options *options,
+                        mo_graph **graph, const mo_format **format,
+                        mo_error *err);
+
+/* The name of the root element of input, cut to size; nothing is taken of the
+ * input, which can be read as what it is. */
+mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err);
+
+/* A graph out of bytes in memory; file is for errors. */
 mo_status mo_read_memory(const char *file, const char *data, size_t size,
                          const mo_read_options *options, mo_graph **graph,
                          const mo_format **format, mo_error *err);

@@ -1,0 +1,230 @@
+/*
+ * bench/cost GRAPH... - the error of the predictions, on graphs with times
+ * measured on V100, P100, T4 and P4.
+ *
+ * Wave scaling from V100 to the others; the built-in roofline, which was fitted
+ * to these very times; the roofline fitted on two devices and tested on the
+ * other two, for every such choice.  Each on the graph as it is and on the
+ * graph without what does no work.  Exits with 1 when the total of a network is
+ * off by more than a fifth.
+ */
+#include <config.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coarsen/clean.h"
+#include "cost/accuracy.h"
+#include "cost/fit.h"
+#include "ingest/read.h"
+#include "report/accuracy.h"
+
+#define TOLERANCE 0.2
+
+enum { N_DEVICES = 4 };
+
+static const char *const models[N_DEVICES] = { "v100", "p100", "t4", "p4" };
+
+/* The choice that is told in full: a large device and a small one, of other
+ * generations than those they are tested on. */
+static const char told_in_full[] = "v100,t4";
+
+typedef struct bench {
+    mo_samples samples;
+    mo_out *out;
+    bool failed;
+} bench;
+
+/* One line per device. */
+static mo_status put_totals(bench *b, const mo_guesses *guesses,
+                            const char *what, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (size_t d = 0; d < b->samples.n_devices && status == MO_OK; d++) {
+        mo_accuracy a;
+        double off;
+        bool is_far;
+
+        status = mo_accuracy_of(guesses, MO_UNKNOWN, (int) d, &a, err);
+        if (status != MO_OK || a.n == 0)
+            continue;
+        off = a.predicted_us / a.measured_us - 1;
+        is_far = !(fabs(off) <= TOLERANCE);
+        mo_out_printf(b->out,
+                      "%-24s %-5s total %+6.1f %%, mean error %6.1f %%, "
+                      "median error %5.1f %%%s\n",
+                      what, b->samples.devices[d].id, 100 * off, 100 * a.mean,
+                      100 * a.median, is_far ? "  TOO FAR" : "");
+        b->failed |= is_far;
+    }
+    return status;
+}
+
+/* The sample of the same op on another device, or NULL: those of one op stand
+ * together and have the same key. */
+static const mo_sample *on_device(const mo_samples *samples, size_t i,
+                                  int device)
+{
+    uint64_t key = samples->items[i].key;
+    size_t first = i - i % samples->n_devices;
+
+    for (size_t k = first; k < first + samples->n_devices; k++)
+        if (k < samples->n && samples->items[k].key == key &&
+            samples->items[k].device == device)
+            return &samples->items[k];
+    return NULL;
+}
+
+static mo_status guess_waves(const mo_samples *samples,
+                             const mo_efficiencies *table, mo_guesses *guesses,
+                             mo_error *err)
+{
+    int origin = mo_samples_device(samples, mo_device_find(models[0]));
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
+        const mo_sample *s = &samples->items[i];
+        const mo_sample *known = on_device(samples, i, origin);
+        mo_guess guess = { s->work.class, s->device, s->us, 0 };
+
+        if (s->device == origin || !known)
+            continue;
+        guess.predicted_us =
+            mo_predict_wave_us(table, &s->work, &samples->devices[origin],
+                               known->us, &samples->devices[s->device]);
+        status = mo_guesses_add(guesses, &guess, err);
+    }
+    return status;
+}
+
+static mo_status bench_waves(bench *b, const mo_efficiencies *table,
+                             const char *what, bool in_full, mo_error *err)
+{
+    mo_guesses guesses = { 0 };
+    mo_status status = guess_waves(&b->samples, table, &guesses, err);
+
+    if (status == MO_OK)
+        status = put_totals(b, &guesses, what, err);
+    if (status == MO_OK && in_full)
+        status = mo_accuracy_text(&guesses, &b->samples, b->out, err);
+    mo_guesses_clear(&guesses);
+    return status;
+}
+
+static mo_status bench_builtin(bench *b, mo_error *err)
+{
+    mo_guesses guesses = { 0 };
+    mo_status status =
+        mo_guesses_add_roofline(&guesses, &b->samples, NULL, NULL, err);
+
+    if (status == MO_OK)
+        status = put_totals(b, &guesses, "roofline, built-in", err);
+    mo_guesses_clear(&guesses);
+    return status;
+}
+
+static mo_status bench_fit(bench *b, const char *train, mo_part *part,
+                           mo_error *err)
+{
+    bool in_full = strcmp(train, told_in_full) == 0;
+    mo_efficiencies table;
+    mo_guesses guesses = { 0 };
+    char what[64];
+    mo_status status = mo_holdout_choose(&b->samples, train, NULL, part, err);
+
+    if (status == MO_OK)
+        status = mo_fit(&b->samples, part, &table, err);
+    if (status == MO_OK)
+        status =
+            mo_guesses_add_roofline(&guesses, &b->samples, part, &table, err);
+    snprintf(what, sizeof what, "roofline, fit %s", train);
+    if (status == MO_OK)
+        status = put_totals(b, &guesses, what, err);
+    if (status == MO_OK && in_full)
+        status = mo_accuracy_text(&guesses, &b->samples, b->out, err);
+    if (status == MO_OK && in_full)
+        status = bench_waves(b, &table, "wave:v100, fit v100,t4", false, err);
+    mo_guesses_clear(&guesses);
+    return status;
+}
+
+static mo_status bench_fits(bench *b, mo_error *err)
+{
+    mo_part *part = malloc((b->samples.n + 1) * sizeof *part);
+    mo_status status = part ? MO_OK : mo_fail_memory(err);
+
+    for (int i = 0; i < N_DEVICES; i++)
+        for (int k = i + 1; k < N_DEVICES && status == MO_OK; k++) {
+            char train[32];
+
+            snprintf(train, sizeof train, "%s,%s", models[i], models[k]);
+            status = bench_fit(b, train, part, err);
+        }
+    free(part);
+    return status;
+}
+
+static mo_status bench_graph(bench *b, const mo_graph *g, mo_error *err)
+{
+    mo_status status = mo_samples_add_graph(&b->samples, g, err);
+
+    if (status == MO_OK && b->samples.n_devices != N_DEVICES)
+        status = mo_fail(err, MO_E_INPUT, "does not have times of 4 devices");
+    mo_out_printf(b->out, "%zu rows, %zu of no use\n", b->samples.n,
+                  b->samples.skipped);
+    if (status == MO_OK)
+        status = bench_waves(b, NULL, "wave:v100, built-in", true, err);
+    if (status == MO_OK)
+        status = bench_builtin(b, err);
+    if (status == MO_OK)
+        status = bench_fits(b, err);
+    mo_samples_clear(&b->samples);
+    return status;
+}
+
+static mo_status bench_file(bench *b, const char *path, mo_error *err)
+{
+    mo_graph *g = NULL, *clean = NULL;
+    mo_map *map = NULL;
+    mo_clean_report report;
+    mo_status status = mo_read_graph(path, NULL, &g, NULL, err);
+
+    if (status == MO_OK)
+        status = mo_clean(g, MO_CLEAN_ALL, &clean, &map, &report, err);
+    if (status == MO_OK) {
+        mo_out_printf(b->out, "%s, as it is: ", path);
+        status = bench_graph(b, g, err);
+    }
+    if (status == MO_OK) {
+        mo_out_printf(b->out, "\n%s, without what does no work: ", path);
+        status = bench_graph(b, clean, err);
+    }
+    mo_map_free(map);
+    mo_graph_free(clean);
+    mo_graph_free(g);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    bench b = { .failed = false };
+    mo_error err = { 0 };
+    char text[2048];
+    mo_status status = mo_out_open("-", &b.out, &err);
+
+    for (int i = 1; i < argc && status == MO_OK; i++)
+        status = bench_file(&b, argv[i], &err);
+    mo_samples_clear(&b.samples);
+    if (status == MO_OK)
+        status = mo_out_commit(b.out, &err);
+    if (status != MO_OK) {
+        fprintf(stderr, "bench/cost: %s\n",
+                mo_error_format(&err, text, sizeof text));
+        return EXIT_FAILURE;
+    }
+    return b.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
