@@ -222,6 +222,8 @@ CHANGE(attrs, p->op->attrs = text_of(p->b, "x"))
 CHANGE(weights, p->op->weights = text_of(p->b, "x"))
 CHANGE(pin, p->op->pin = text_of(p->b, "x"))
 CHANGE(colocate, p->op->colocate = text_of(p->b, "x"))
+CHANGE(members, p->op->members = text_of(p->b, "x"))
+CHANGE(is_output, p->op->is_output = true)
 CHANGE(flops, p->op->flops = 2)
 CHANGE(bytes, p->op->bytes = 2)
 CHANGE(memory, p->op->memory_bytes = 2)
@@ -288,9 +290,10 @@ START_TEST(the_digest_ignores_what_is_only_for_people)
 END_TEST
 
 static change *const counted[] = {
-    nothing,  type,  shape,    no_shape, dtype,   attrs,     weights, pin,
-    colocate, flops, bytes,    memory,   weight,  workspace, output,  src_port,
-    key,      size,  dst_port, time_us,  comm_us, fallback,  port_x,  port_y,
+    nothing, type,      shape,    no_shape,  dtype,  attrs, weights,
+    pin,     colocate,  members,  is_output, flops,  bytes, memory,
+    weight,  workspace, output,   src_port,  key,    size,  dst_port,
+    time_us, comm_us,   fallback, port_x,    port_y,
 };
 
 START_TEST(the_digest_counts_everything_else)

@@ -1,7 +1,8 @@
 #include "graph/labels.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "graph/walk.h"
 
 /*
  * A walk in depth through the whole graph gives each op a rank when it is left
@@ -18,126 +19,10 @@
  *       / \ /           c may reach d (1 is in [1, 4], but not in [4, 4]): a
  *    2 e   d 1          search has to look.
  *
- * Several walks that turn to the branches in different order leave few pairs
- * undecided.  The labels of a search's steps prune it in turn.  (Yildirim,
+ * Several walks that turn to the branches in different order (walk.c) leave few
+ * pairs undecided.  The labels of a search's steps prune it in turn. (Yildirim,
  * Chaoji and Zaki call the first part GRAIL.)
  */
-
-/* A fixed mixing of bits (the end of MurmurHash3): any machine walks alike. */
-static uint32_t mix(uint32_t x)
-{
-    x ^= x >> 16;
-    x *= UINT32_C(0x85ebca6b);
-    x ^= x >> 13;
-    x *= UINT32_C(0xc2b2ae35);
-    x ^= x >> 16;
-    return x;
-}
-
-/* One walk.  The ops on the way from a source to where we are: */
-struct walk {
-    mo_labels *labels;
-    int number; /* which of the walks */
-    int *path;
-    int *turned; /* op: how many of its edges were looked at */
-    int next_rank;
-};
-
-/* The edge an op looks at after as many others: in order in the first walk,
- * backward in the second, and from somewhere on, either way, in the others. */
-static int edge_in_turn(const struct walk *w, int op, int turn)
-{
-    const mo_graph *g = w->labels->g;
-    int first = g->out_start[op], count = g->out_start[op + 1] - first;
-    uint32_t random = mix((uint32_t) op * MO_LABELS + (uint32_t) w->number);
-
-    if (w->number == 0)
-        return first + turn;
-    if (w->number == 1)
-        return first + count - 1 - turn;
-    turn = (int) (((uint32_t) turn + (random >> 1)) % (uint32_t) count);
-    return first + (random & 1 ? turn : count - 1 - turn);
-}
-
-static mo_label *label_of(const struct walk *w, int op)
-{
-    return &w->labels->ops[op].walks[w->number];
-}
-
-static bool is_left(const mo_label *label)
-{
-    return label->rank > 0;
-}
-
-static void enter(struct walk *w, int op)
-{
-    mo_label *label = label_of(w, op);
-
-    w->turned[op] = 0;
-    label->low = label->tree_low = w->next_rank;
-}
-
-static void leave(struct walk *w, int op, int parent)
-{
-    mo_label *label = label_of(w, op);
-
-    label->rank = w->next_rank++;
-    if (parent >= 0 && label->low < label_of(w, parent)->low)
-        label_of(w, parent)->low = label->low;
-}
-
-/* Looks at the next edge of op; returns an op to enter, or -1. */
-static int turn_to_next(struct walk *w, int op)
-{
-    int to = w->labels->g->edges[edge_in_turn(w, op, w->turned[op]++)].to;
-    const mo_label *label = label_of(w, to);
-
-    if (!is_left(label))
-        return to;
-    if (label->low < label_of(w, op)->low)
-        label_of(w, op)->low = label->low;
-    return -1;
-}
-
-static void walk_from(struct walk *w, int source)
-{
-    const mo_graph *g = w->labels->g;
-    int length = 0;
-
-    enter(w, source);
-    w->path[length++] = source;
-    while (length > 0) {
-        int op = w->path[length - 1], next = -1;
-        if (w->turned[op] < mo_graph_out_degree(g, op)) {
-            next = turn_to_next(w, op);
-        } else {
-            length--;
-            leave(w, op, length > 0 ? w->path[length - 1] : -1);
-        }
-        if (next >= 0) {
-            enter(w, next);
-            w->path[length++] = next;
-        }
-    }
-}
-
-static mo_status walk_all(mo_labels *labels, int number, mo_error *err)
-{
-    const mo_graph *g = labels->g;
-    struct walk w = { .labels = labels, .number = number, .next_rank = 1 };
-
-    w.path = labels->stack;
-    w.turned = calloc((size_t) g->n_ops + 1, sizeof *w.turned);
-    if (!w.turned)
-        return mo_fail_memory(err);
-    for (int i = 0; i < g->n_ops; i++) {
-        int op = number % 2 == 0 ? i : g->n_ops - 1 - i;
-        if (mo_graph_in_degree(g, op) == 0)
-            walk_from(&w, op);
-    }
-    free(w.turned);
-    return MO_OK;
-}
 
 static void find_depths(mo_labels *labels)
 {
@@ -165,8 +50,8 @@ mo_status mo_labels_make(const mo_graph *g, mo_labels *labels, mo_error *err)
     labels->stack = calloc((size_t) g->n_ops + 1, sizeof *labels->stack);
     if (!labels->ops || !labels->stack)
         status = mo_fail_memory(err);
-    for (int i = 0; i < MO_LABELS && status == MO_OK; i++)
-        status = walk_all(labels, i, err);
+    else
+        status = mo_walk_all(labels, err);
     if (status != MO_OK) {
         mo_labels_clear(labels);
         return status;
