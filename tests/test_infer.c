@@ -301,9 +301,9 @@ static const struct {
       "m.xml:2: input 'x' has a dynamic dimension (?,3); give it a size with "
       "--shape x=1,3", MO_E_INPUT },
     { chain, "y=1,3",
-      "--shape y=1,3 names no input of m.xml; there are 'x'", MO_E_USAGE },
+      "--shape y=1,3 names no input of m.xml; its inputs are 'x'", MO_E_USAGE },
     { chain, "1=1,3",
-      "--shape 1=1,3 names no input of m.xml; there are 'x'", MO_E_USAGE },
+      "--shape 1=1,3 names no input of m.xml; its inputs are 'x'", MO_E_USAGE },
     { chain, "x=1",
       "m.xml:2: --shape x=1: input 'x' has 2 dimensions (?,3)", MO_E_USAGE },
     { chain, "x=?,3",
@@ -318,8 +318,11 @@ static const struct {
       "--shape x=99999999999999999999,3 is too large", MO_E_USAGE },
     { chain, "x=1000000000,1000000000",
       "--shape x=1000000000,1000000000 is too large", MO_E_USAGE },
+    { NET(CONST(0, "c", 0) RESULT(1, "r"), EDGE(0, 0, 1, 0)), "2,3",
+      "--shape 2,3 names no input of m.xml; its inputs are none",
+      MO_E_USAGE },
     { TWO, "1,3",
-      "--shape 1,3 does not say for which input; there are 'x', 'mask'",
+      "--shape 1,3 does not say for which input; they are 'x', 'mask'",
       MO_E_USAGE },
     { TWO, "x=1,3",
       "m.xml:3: input 'mask' has a dynamic dimension (?); give it a size with "
@@ -369,6 +372,28 @@ START_TEST(an_input_has_one_shape)
                      MO_E_USAGE);
     ck_assert_str_eq(err.text,
                      "--shape 0=2,3: the shape of 'x' is given twice");
+    mo_ir_free(ir);
+}
+END_TEST
+
+/* Long names, and more of them than a line holds. */
+START_TEST(many_inputs_are_listed_shortly)
+{
+    static const char *const request[] = { "y=2,3" };
+    mo_ir *ir = ir_of(NET(
+        PARAMETER(0, "a") PARAMETER(1, "b") PARAMETER(2, "c")
+        PARAMETER(3, "d") PARAMETER(4, "e") PARAMETER(5, "f")
+        PARAMETER(6, "g") PARAMETER(7, "h"), ""));
+    mo_error err = { 0 };
+    char name[200];
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int i = 0; i < ir->n_layers; i++)
+        ir->layers[i].name = name;
+    ck_assert_int_eq(mo_infer_shapes(ir, NULL, request, 1, &err), MO_E_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "nnn', ..."));
+    ck_assert_uint_lt(strlen(err.text), 400);
     mo_ir_free(ir);
 }
 END_TEST
@@ -510,6 +535,7 @@ SUITE(infer)
     EACH(what_changed_needs_a_rule, COUNT(changes));
     EACH(errors_say_where_and_what_to_do, COUNT(faults));
     TEST(an_input_has_one_shape);
+    TEST(many_inputs_are_listed_shortly);
     TEST(a_dynamic_rank_is_shown);
     EACH(forgotten_shapes_come_back, COUNT(models));
     EACH(files_agree_with_the_rules, COUNT(structures));

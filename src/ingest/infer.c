@@ -23,9 +23,9 @@
  * a shape.  So constants are read only where a shape depends on them.
  */
 
-/* All values together, so that time and memory stay small whatever a file
- * asks for. */
-enum { MAX_ITEMS = 4 << 20 };
+/* Items of all values together, each counted when it is made and whenever it is
+ * looked at, so that time and memory stay small whatever a file asks for. */
+enum { MAX_ITEMS = 8 << 20 };
 
 /* What is known of one output's contents. */
 typedef struct slot {
@@ -191,8 +191,8 @@ static mo_status derive_shapes(inference *f, int index, bool *derived,
     if (*derived || (status == MO_E_SUPPORT && !f->changed[index] &&
                      !is_dynamic(layer->outputs, layer->n_outputs)))
         return MO_OK;
-    return mo_fail_at(err, status, f->ir->file, layer->line, "%s '%s': %s",
-                      layer->type, layer->name, why.text);
+    return mo_fail_at(err, status, f->ir->file, layer->line,
+                      "%.40s '%.80s': %s", layer->type, layer->name, why.text);
 }
 
 /* A text for slot.unknown. */
@@ -212,35 +212,36 @@ static const char *because(inference *f, const char *format, ...)
     return kept ? kept : "there is no memory for it";
 }
 
-/* Room for the value of an output, or NULL and why not. */
+/* Room for the value of an output that is made of so many items, or NULL and
+ * why not. */
 static mo_value *new_value(inference *f, const mo_ir_layer *layer, int output,
-                           const char **unknown)
+                           int64_t made_of, const char **unknown)
 {
     const mo_ir_port *port = &layer->outputs[output];
     int64_t items = mo_shape_elements(&port->shape);
     mo_value *value;
 
     if (!mo_value_holds(port->dtype)) {
-        *unknown = because(f, "'%s' is of type %s", layer->name,
+        *unknown = because(f, "'%.80s' is of type %s", layer->name,
                            port->dtype ? port->dtype : "unknown");
         return NULL;
     }
-    if (items > MO_VALUE_MAX_ITEMS || items > f->items_left) {
-        *unknown = because(f, "'%s' (%s) is too large for a shape", layer->name,
-                           mo_dims_say(&port->shape).text);
+    if (items > MO_VALUE_MAX_ITEMS || items + made_of > f->items_left) {
+        *unknown = because(f, "'%.80s' (%s) is too large for a shape",
+                           layer->name, mo_dims_say(&port->shape).text);
         return NULL;
     }
-    f->items_left -= items;
+    f->items_left -= items + made_of;
     value = mo_value_new(f->arena, &port->shape, port->dtype);
     if (!value)
-        *unknown = because(f, "there is no memory for '%s'", layer->name);
+        *unknown = because(f, "there is no memory for '%.80s'", layer->name);
     return value;
 }
 
 static void read_constant(inference *f, const mo_ir_layer *layer, int output,
                           slot *to)
 {
-    mo_value *value = new_value(f, layer, output, &to->unknown);
+    mo_value *value = new_value(f, layer, output, 0, &to->unknown);
     mo_error why = { 0 };
     unsigned char *bytes;
     size_t size;
@@ -253,11 +254,11 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
         to->unknown = "there is no memory for it";
     } else if (layer->size < 0 || (uint64_t) layer->size < size) {
         to->unknown =
-            because(f, "the constant '%s' has too few bytes", layer->name);
+            because(f, "the constant '%.80s' has too few bytes", layer->name);
     } else if (mo_bin_read(&f->bin, layer->offset, size, bytes, &why) !=
                MO_OK) {
-        to->unknown = because(f, "it is the constant '%s', and %s", layer->name,
-                              why.text);
+        to->unknown = because(f, "it is the constant '%.80s', and %s",
+                              layer->name, why.text);
     } else {
         mo_value_decode(value, bytes);
         to->value = value;
@@ -278,12 +279,22 @@ static const char *missing_input(const inference *f, int index)
     return NULL;
 }
 
+static int64_t count_items(const inference *f, int n_inputs)
+{
+    int64_t count = 0;
+
+    for (int k = 0; k < n_inputs; k++)
+        count += f->inputs[k].value ? f->inputs[k].value->count : 0;
+    return count;
+}
+
 static void compute(inference *f, int index, int output, slot *to)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
     mo_rule_op op = describe(f, index);
     mo_error why = { 0 };
-    mo_value *value = new_value(f, layer, output, &to->unknown);
+    mo_value *value = new_value(f, layer, output,
+                                count_items(f, layer->n_inputs), &to->unknown);
 
     if (!value)
         return;
@@ -291,7 +302,7 @@ static void compute(inference *f, int index, int output, slot *to)
         to->value = value;
     else
         to->unknown =
-            because(f, "%s '%s' %s", layer->type, layer->name, why.text);
+            because(f, "%.40s '%.80s' %s", layer->type, layer->name, why.text);
 }
 
 static bool is_type(const mo_ir_layer *layer, const char *type)
@@ -315,12 +326,12 @@ static void find_value(inference *f, int index, int output, bool derived)
         read_constant(f, layer, output, to);
     else if (is_type(layer, "Parameter"))
         to->unknown =
-            because(f, "it depends on the data of input '%s'", layer->name);
+            because(f, "it depends on the data of input '%.80s'", layer->name);
     else if (derived && rule->value)
         compute(f, index, output, to);
     else
         to->unknown =
-            because(f, "it depends on %s '%s'", layer->type, layer->name);
+            because(f, "it depends on %.40s '%.80s'", layer->type, layer->name);
 }
 
 static mo_status check_source(const inference *f, const mo_ir_layer *layer,
@@ -328,7 +339,7 @@ static mo_status check_source(const inference *f, const mo_ir_layer *layer,
 {
     if (is_dynamic(layer->outputs, layer->n_outputs))
         return mo_fail_at(err, MO_E_INPUT, f->ir->file, layer->line,
-                          "%s '%s' has a dynamic shape", layer->type,
+                          "%.40s '%.80s' has a dynamic shape", layer->type,
                           layer->name);
     return MO_OK;
 }

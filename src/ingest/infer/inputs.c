@@ -53,19 +53,22 @@ typedef struct name_list {
 
 static name_list list_inputs(const mo_ir *ir)
 {
-    name_list names = { "" };
+    name_list names = { "none" };
     size_t used = 0;
     int index;
 
     for (int n = 0; (index = input_at(ir, n)) >= 0; n++) {
-        const char *name = ir->layers[index].name;
+        char next[96];
+        size_t length =
+            (size_t) snprintf(next, sizeof next, "%s'%.80s'", n > 0 ? ", " : "",
+                              ir->layers[index].name);
 
-        if (used + strlen(name) + sizeof ", '', ..." > sizeof names.text) {
-            snprintf(names.text + used, sizeof names.text - used, ", ...");
+        if (used + length + sizeof ", ..." > sizeof names.text) {
+            strcpy(names.text + used, ", ...");
             break;
         }
-        used += (size_t) snprintf(names.text + used, sizeof names.text - used,
-                                  "%s'%s'", n > 0 ? ", " : "", name);
+        strcpy(names.text + used, next);
+        used += length;
     }
     return names;
 }
@@ -93,13 +96,14 @@ static mo_status find_meant(const mo_ir *ir, const char *request, int *index,
     *index = mark ? find_input(ir, request, (size_t) (mark - request))
                   : input_at(ir, 0);
     if (!mark && count_inputs(ir) > 1)
-        return mo_fail(err, MO_E_USAGE,
-                       "--shape %s does not say for which input; there are %s",
-                       request, list_inputs(ir).text);
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--shape %.120s does not say for which input; they are %s", request,
+            list_inputs(ir).text);
     if (*index < 0)
         return mo_fail(err, MO_E_USAGE,
-                       "--shape %s names no input of %s; there are %s", request,
-                       ir->file, list_inputs(ir).text);
+                       "--shape %.120s names no input of %s; its inputs are %s",
+                       request, ir->file, list_inputs(ir).text);
     return MO_OK;
 }
 
@@ -110,16 +114,18 @@ static mo_status read_dims(const char *request, const char *dims,
     case MO_SHAPE_OK:
         return MO_OK;
     case MO_SHAPE_DYNAMIC:
-        return mo_fail(err, MO_E_USAGE,
-                       "--shape %s: every size must be a number, not '?' or -1",
-                       request);
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--shape %.120s: every size must be a number, not '?' or -1",
+            request);
     case MO_SHAPE_RANGE:
-        return mo_fail(err, MO_E_USAGE, "--shape %s is too large", request);
+        return mo_fail(err, MO_E_USAGE, "--shape %.120s is too large", request);
     case MO_SHAPE_NOT:
         break;
     }
     return mo_fail(err, MO_E_USAGE,
-                   "--shape %s is not NAME=DIMS, as in input=1,128", request);
+                   "--shape %.120s is not NAME=DIMS, as in input=1,128",
+                   request);
 }
 
 /* attrs with its "shape" replaced, so that the layer stays consistent. */
@@ -150,10 +156,10 @@ static mo_status set_shape(mo_ir *ir, const char *request, int index,
     mo_shape *own = &layer->outputs[0].shape;
 
     if (own->rank >= 0 && own->rank != shape->rank)
-        return mo_fail_at(err, MO_E_USAGE, ir->file, layer->line,
-                          "--shape %s: input '%s' has %d dimensions (%s)",
-                          request, layer->name, own->rank,
-                          mo_dims_say(own).text);
+        return mo_fail_at(
+            err, MO_E_USAGE, ir->file, layer->line,
+            "--shape %.120s: input '%.80s' has %d dimensions (%s)", request,
+            layer->name, own->rank, mo_dims_say(own).text);
     changed[index] = mo_dims_contradict(own, shape);
     *own = *shape;
     return rewrite_attrs(ir, layer, shape, err);
@@ -173,8 +179,8 @@ static mo_status apply_request(mo_ir *ir, const char *request, bool *given,
         return status;
     if (given[index])
         return mo_fail(err, MO_E_USAGE,
-                       "--shape %s: the shape of '%s' is given twice", request,
-                       ir->layers[index].name);
+                       "--shape %.120s: the shape of '%.80s' is given twice",
+                       request, ir->layers[index].name);
     given[index] = true;
     return set_shape(ir, request, index, &shape, changed, err);
 }
@@ -187,8 +193,8 @@ static mo_status check_static(const mo_ir *ir, mo_error *err)
         if (is_input(layer) && !mo_shape_is_static(&layer->outputs[0].shape))
             return mo_fail_at(
                 err, MO_E_INPUT, ir->file, layer->line,
-                "input '%s' has a dynamic dimension (%s); give "
-                "it a size with --shape %s=%s",
+                "input '%.80s' has a dynamic dimension (%s); give "
+                "it a size with --shape %.80s=%s",
                 layer->name, mo_dims_say(&layer->outputs[0].shape).text,
                 layer->name, suggest(&layer->outputs[0].shape).text);
     }
