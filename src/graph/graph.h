@@ -15,8 +15,8 @@
  *             [n_ops .. n_ops + n_constants)  feeds: from constant to either
  *
  * Plain data, read-only once built; everything belongs to the graph and goes
- * with mo_graph_free: most of it lies in its arena, and ops, edges (with the
- * feeds behind them) and tensors in arrays of their own, since they had to grow.
+ * with mo_graph_free: most of it lies in its arena; ops, edges (with the feeds
+ * behind them) and tensors in arrays of their own, since they had to grow.
  * graph/build.h makes one.
  */
 #ifndef MO_GRAPH_GRAPH_H
@@ -83,7 +83,7 @@ typedef struct mo_measure {
 /* A kind of measurement the file has: `time_us.<key>` or `comm_us.<key>`. */
 typedef struct mo_column {
     const char *key;
-    double fallback_us;   /* for those without their own; NAN when there is none */
+    double fallback_us;   /* for those without their own; NAN if there is none */
 } mo_column;
 
 typedef struct mo_graph {

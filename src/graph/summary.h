@@ -33,8 +33,8 @@ typedef struct mo_summary {
     int ops_without_flops;   /* how many are not in that sum */
     mo_type_count *types;    /* most frequent first, then by name */
     int n_types;
-    int *heaviest;           /* op ids by flops, then bytes, then id; at most 10,
-                                and none that knows neither */
+    int *heaviest;           /* op ids by flops, then bytes, then id; at most
+                                10, and none that knows neither */
     int n_heaviest;
 } mo_summary;
 
