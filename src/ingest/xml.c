@@ -285,6 +285,10 @@ static void on_attribute(void *context, const xmlChar *element,
     refuse_declaration(context, "attribute", name);
 }
 
+/* A block is decoded before it is parsed, so the line may be a later one. */
+#define BAD_BYTES "bytes here or further on do not fit the file's encoding"
+#define SAVE_AS_UTF8 "save it as UTF-8"
+
 /* What libxml2's complaint means to the one who has the file.  Without a text
  * it speaks in libxml2's own words. */
 static const struct complaint {
@@ -311,14 +315,11 @@ static const struct complaint {
     { XML_NS_ERR_UNDEFINED_NAMESPACE, MO_E_SYNTAX, NULL,
       "declare the prefix with an xmlns: attribute" },
     { XML_ERR_INVALID_CHAR, MO_E_SYNTAX, NULL,
-      "save the file as UTF-8, without control characters" },
-    { XML_ERR_INVALID_ENCODING, MO_E_SYNTAX,
-      "bytes that do not fit the file's encoding", "save it as UTF-8" },
-    { XML_I18N_CONV_FAILED, MO_E_SYNTAX,
-      "bytes here or further on that do not fit the file's encoding",
-      "save it as UTF-8" },
-    { XML_ERR_UNSUPPORTED_ENCODING, MO_E_SYNTAX, NULL, "save it as UTF-8" },
-    { XML_ERR_UNKNOWN_ENCODING, MO_E_SYNTAX, NULL, "save it as UTF-8" },
+      "save it as UTF-8, without control characters" },
+    { XML_ERR_INVALID_ENCODING, MO_E_SYNTAX, BAD_BYTES, SAVE_AS_UTF8 },
+    { XML_I18N_CONV_FAILED, MO_E_SYNTAX, BAD_BYTES, SAVE_AS_UTF8 },
+    { XML_ERR_UNSUPPORTED_ENCODING, MO_E_SYNTAX, NULL, SAVE_AS_UTF8 },
+    { XML_ERR_UNKNOWN_ENCODING, MO_E_SYNTAX, NULL, SAVE_AS_UTF8 },
     { XML_ERR_NAME_TOO_LONG, MO_E_LIMIT, "a name is too long", "shorten it" },
     { XML_ERR_OK, MO_E_SYNTAX, NULL, "the file may be truncated or damaged" },
 };
@@ -338,7 +339,7 @@ static void stop_at_end(mo_xml *xml)
     if (xml->depth > 0)
         STOP_AT(xml, MO_E_SYNTAX, current_line(xml),
                 "the file ends inside element <%.100s> of line %d; it is "
-                "truncated, fetch or write it again",
+                "truncated or damaged, fetch or write it again",
                 xml->open[xml->depth - 1].name,
                 xml->open[xml->depth - 1].line);
     else
@@ -346,7 +347,7 @@ static void stop_at_end(mo_xml *xml)
                 xml->has_root
                     ? "something follows the root element; remove it"
                     : "the file ends before its first element; it is "
-                      "truncated, fetch or write it again");
+                      "truncated or damaged, fetch or write it again");
 }
 
 /* An undeclared entity is only a warning to libxml2 where the document names a
