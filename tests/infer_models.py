@@ -1048,10 +1048,6 @@ def sizes_of(r, count, low=1):
                         r.choice(["i64", "i32"]))
 
 
-def some(r, kind, count):
-    return const(r.dims(count, -9, 9), kind)
-
-
 @case("value of arithmetic")
 def _(r):
     make = r.choice([ops.add, ops.subtract, ops.multiply, ops.divide,

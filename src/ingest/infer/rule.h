@@ -37,7 +37,8 @@ typedef mo_status mo_rule_shapes(const mo_rule_op *op, mo_shape *outputs,
                                  mo_error *err);
 
 /* Fills the items of one output, whose shape and element type stand in *value
- * already.  All inputs in reads have their values. */
+ * already.  The values of all inputs in needs and reads are known, and the
+ * shape came from this rule. */
 typedef mo_status mo_rule_value(const mo_rule_op *op, int output,
                                 mo_value *value, mo_error *err);
 

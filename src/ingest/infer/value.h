@@ -1,8 +1,8 @@
 /*
  * value.h - small tensors whose contents are known while shapes are derived.
  *
- * Integers and booleans are held as int64, floats as double, each rounded to
- * what its element type can hold.
+ * Integers and booleans are held as int64, wrapped to their element type's
+ * width; floats as double, rounded to its digits.
  */
 #ifndef MO_INGEST_INFER_VALUE_H
 #define MO_INGEST_INFER_VALUE_H
