@@ -1,6 +1,7 @@
 /* Claims of base/json.h. */
 #include "base/json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/suite.h"
@@ -272,6 +273,41 @@ START_TEST(texts_are_compared_without_case)
 }
 END_TEST
 
+/* "key=value|" for each member, as written. */
+static void list_members(const char *text, char *list, size_t size)
+{
+    mo_json_member m;
+    size_t used = 0;
+
+    list[0] = '\0';
+    while (mo_json_next(&text, &m))
+        used += (size_t) snprintf(list + used, size - used, "%.*s=%.*s|",
+                                  (int) m.key_length, m.key,
+                                  (int) m.value_length, m.value);
+}
+
+static const struct {
+    const char *text, *members;
+} walks[] = {
+    { "{}", "" },
+    { " { } ", "" },
+    { "{\"a\":1}", "a=1|" },
+    { " { \"b\" : [1, 2] , \"a\\u0062\":{\"x\":{}},\"a\":\"}\" } ",
+      "b=[1, 2]|a\\u0062={\"x\":{}}|a=\"}\"|" },
+    { "[1]", "" },
+    { "", "" },
+    { "{\"a\":1,\"b\"}", "a=1|" },
+};
+
+START_TEST(members_come_one_after_the_other)
+{
+    char list[256];
+
+    list_members(walks[_i].text, list, sizeof list);
+    ck_assert_str_eq(list, walks[_i].members);
+}
+END_TEST
+
 SUITE(json)
 {
     EACH(objects_are_told_from_the_rest, COUNT(objects));
@@ -282,4 +318,5 @@ SUITE(json)
     EACH(ints_are_read_however_written, COUNT(int_lists));
     EACH(bools_are_read_however_written, COUNT(bools));
     EACH(texts_are_compared_without_case, COUNT(texts));
+    EACH(members_come_one_after_the_other, COUNT(walks));
 }

@@ -173,6 +173,19 @@ START_TEST(classes_and_formulas_agree)
 }
 END_TEST
 
+START_TEST(every_class_is_found_by_its_name)
+{
+    mo_class found;
+
+    for (int a = 0; a <= MO_CLASS_SHAPE; a++) {
+        ck_assert(mo_class_find(mo_class_name((mo_class) a), &found));
+        ck_assert_int_eq(found, a);
+    }
+    ck_assert(!mo_class_find("Matmul", &found));
+    ck_assert(!mo_class_find("", &found));
+}
+END_TEST
+
 SUITE(operator)
 {
     TEST(the_tables_are_sorted);
@@ -180,5 +193,6 @@ SUITE(operator)
     TEST(every_alias_leads_to_its_operator);
     EACH(names_of_all_frameworks_are_known, COUNT(names));
     TEST(every_class_has_a_name_of_its_own);
+    TEST(every_class_is_found_by_its_name);
     TEST(classes_and_formulas_agree);
 }

@@ -166,6 +166,7 @@ static const struct {
     { "B", "rtx3090", 3 },  /* whatever the file calls it */
     { "own", "custom", 4 }, /* models nobody knows, too */
     { "T4", NULL, 2 },      /* an id that is called after a model */
+    { "t4", NULL, NAN },    /* is an id all the same */
     { "B", "v100", NAN },   { "B", NULL, NAN },
 };
 
@@ -274,9 +275,9 @@ START_TEST(a_profile_of_another_machine_is_refused_by_both_names)
 
     ck_assert_int_eq(mo_profile_fits(p, &cluster, &err), MO_E_INPUT);
     ck_assert_str_eq(mo_error_format(&err, text, sizeof text),
-                     "p.xml: a profile of another machine: it is of P, t4 on "
-                     "far, and the cluster is A (v100), B; profile these, or "
-                     "give their cluster");
+                     "p.xml: a profile of another machine: it is of P, "
+                     "Tesla T4 on far, and the cluster is A (v100), B; profile "
+                     "these, or give their cluster");
     mo_profile_free(p);
 }
 END_TEST

@@ -182,6 +182,25 @@ START_TEST(every_format_says_what_it_is)
 }
 END_TEST
 
+START_TEST(the_root_is_told_without_being_taken)
+{
+    static const char text[] = "<?xml version='1.0'?><!-- x --><graphml>"
+                               "<graph edgedefault='directed'>"
+                               "<node id='a'/></graph></graphml>";
+    char name[5];
+    mo_input *input;
+    mo_graph *g;
+
+    MUST(mo_input_memory("g", text, strlen(text), &input, &err));
+    MUST(mo_read_root(input, name, sizeof name, &err));
+    ck_assert_str_eq(name, "grap");
+    MUST(mo_read_input(input, NULL, &g, NULL, &err));
+    ck_assert_int_eq(g->n_ops, 1);
+    mo_graph_free(g);
+    mo_input_close(input);
+}
+END_TEST
+
 SUITE(read)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
@@ -193,4 +212,5 @@ SUITE(read)
     EACH(other_files_are_told_what_they_are, COUNT(strangers));
     EACH(a_late_root_is_an_error, 2);
     TEST(every_format_says_what_it_is);
+    TEST(the_root_is_told_without_being_taken);
 }

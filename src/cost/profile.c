@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "cost/profile_build.h"
 
 /* The profile itself lies in its arena. */
 void mo_profile_free(mo_profile *profile)
@@ -54,14 +53,6 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
     return MO_OK;
 }
 
-/* What rows call the device by its model; NULL when it has none. */
-static const char *model_of(const mo_device *device)
-{
-    if (device->known)
-        return device->known->name;
-    return device->model;
-}
-
 static int compare_op(const void *key, const void *item)
 {
     const mo_profile_op *wanted = key, *op = item;
@@ -70,15 +61,14 @@ static int compare_op(const void *key, const void *item)
     return order != 0 ? order : strcmp(wanted->signature, op->signature);
 }
 
-static const mo_profile_op *find_op(const mo_profile *profile,
+static const mo_profile_op *find_op(const mo_profile_op *ops, int n,
                                     const char *device, const char *signature)
 {
     mo_profile_op key = { .device = device, .signature = signature };
 
-    if (!device || profile->n_ops == 0)
+    if (n == 0)
         return NULL;
-    return bsearch(&key, profile->ops, (size_t) profile->n_ops,
-                   sizeof *profile->ops, compare_op);
+    return bsearch(&key, ops, (size_t) n, sizeof *ops, compare_op);
 }
 
 const mo_profile_op *mo_profile_find(const mo_profile *profile,
@@ -86,9 +76,14 @@ const mo_profile_op *mo_profile_find(const mo_profile *profile,
                                      const char *signature)
 {
     const mo_profile_op *found =
-        find_op(profile, mo_profile_device(device->id), signature);
+        find_op(profile->ops, profile->n_ops, device->id, signature);
 
-    return found ? found : find_op(profile, model_of(device), signature);
+    if (!found && device->known)
+        found = find_op(profile->model_ops, profile->n_model_ops,
+                        device->known->name, signature);
+    else if (!found && device->model)
+        found = find_op(profile->ops, profile->n_ops, device->model, signature);
+    return found;
 }
 
 double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
@@ -109,15 +104,12 @@ static int compare_pair(const mo_profile_link *link, const char *from,
 
 /* The last row of the pair that holds from no more than bytes; a message
  * smaller than any that was measured goes by the first. */
-static const mo_profile_link *find_link(const mo_profile *profile,
+static const mo_profile_link *find_link(const mo_profile_link *links, int n,
                                         const char *from, const char *to,
                                         int64_t bytes)
 {
-    const mo_profile_link *links = profile->links;
-    int low = 0, high = profile->n_links;
+    int low = 0, high = n;
 
-    if (!from || !to)
-        return NULL;
     while (low < high) {
         int middle = low + (high - low) / 2;
         int order = compare_pair(&links[middle], from, to);
@@ -129,19 +121,42 @@ static const mo_profile_link *find_link(const mo_profile *profile,
     }
     if (low > 0 && compare_pair(&links[low - 1], from, to) == 0)
         return &links[low - 1];
-    if (low < profile->n_links && compare_pair(&links[low], from, to) == 0)
+    if (low < n && compare_pair(&links[low], from, to) == 0)
         return &links[low];
     return NULL;
+}
+
+/* By the models, of which we know both or neither. */
+static const mo_profile_link *find_model_link(const mo_profile *profile,
+                                              const mo_device *from,
+                                              const mo_device *to,
+                                              int64_t bytes)
+{
+    if (from->known && to->known)
+        return find_link(profile->model_links, profile->n_model_links,
+                         from->known->name, to->known->name, bytes);
+    if (from->model && to->model)
+        return find_link(profile->links, profile->n_links, from->model,
+                         to->model, bytes);
+    return NULL;
+}
+
+const mo_profile_link *mo_profile_find_link(const mo_profile *profile,
+                                            const mo_device *from,
+                                            const mo_device *to, int64_t bytes)
+{
+    const mo_profile_link *link =
+        find_link(profile->links, profile->n_links, from->id, to->id, bytes);
+
+    return link ? link : find_model_link(profile, from, to, bytes);
 }
 
 double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
                           const mo_device *to, int64_t bytes)
 {
-    const mo_profile_link *link = find_link(
-        profile, mo_profile_device(from->id), mo_profile_device(to->id), bytes);
+    const mo_profile_link *link =
+        mo_profile_find_link(profile, from, to, bytes);
 
-    if (!link)
-        link = find_link(profile, model_of(from), model_of(to), bytes);
     if (!link)
         return NAN;
     /* A gigabit a second is a bit a nanosecond. */

@@ -3,8 +3,7 @@
  *
  * Rows for operators, by device and signature (type, shapes, element types,
  * parameters), and rows for links, by ordered pair of devices.  A device is
- * told by its id or by its model; a model we know goes by its short name here,
- * whatever the file calls it.
+ * told by its id or by its model; a model we know by any of its names.
  */
 #ifndef MO_COST_PROFILE_H
 #define MO_COST_PROFILE_H
@@ -46,6 +45,12 @@ typedef struct mo_profile {
     int n_ops;
     mo_profile_link *links; /* sorted by from, to, from_bytes; no two equal */
     int n_links;
+    /* Those of devices that are models we know once more, with their short
+     * names, sorted in the same way. */
+    mo_profile_op *model_ops;
+    int n_model_ops;
+    mo_profile_link *model_links;
+    int n_model_links;
     mo_arena *arena; /* owns all of this, the profile too */
 } mo_profile;
 
@@ -82,8 +87,14 @@ const mo_profile_op *mo_profile_find(const mo_profile *profile,
 double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
                           const char *signature);
 
-/* What a message takes, in nanoseconds before rounding; NAN when the profile
- * does not have the pair, by ids or by models. */
+/* The row for a message of that size, by the devices' ids, else by their
+ * models; NULL when there is none. */
+const mo_profile_link *mo_profile_find_link(const mo_profile *profile,
+                                            const mo_device *from,
+                                            const mo_device *to, int64_t bytes);
+
+/* What a message takes by it, in nanoseconds before rounding; NAN when there is
+ * no row. */
 double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
                           const mo_device *to, int64_t bytes);
 

@@ -49,13 +49,6 @@ void mo_profile_builder_host(mo_profile_builder *builder, const char *host)
     builder->host = host;
 }
 
-const char *mo_profile_device(const char *device)
-{
-    const mo_device_model *known = mo_device_find(device);
-
-    return known ? known->name : device;
-}
-
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
                                 const mo_profile_op *op, mo_error *err)
 {
@@ -66,17 +59,14 @@ mo_status mo_profile_builder_op(mo_profile_builder *builder,
                           "more than %d ops; profile fewer",
                           MO_MAX_PROFILE_OPS);
     status = MO_PUSH(builder->ops, builder->n_ops, builder->ops_room, err);
-    if (status != MO_OK)
-        return status;
-    builder->ops[builder->n_ops] = *op;
-    builder->ops[builder->n_ops++].device = mo_profile_device(op->device);
-    return MO_OK;
+    if (status == MO_OK)
+        builder->ops[builder->n_ops++] = *op;
+    return status;
 }
 
 mo_status mo_profile_builder_link(mo_profile_builder *builder,
                                   const mo_profile_link *link, mo_error *err)
 {
-    mo_profile_link *added;
     mo_status status;
 
     if (builder->n_links == MO_MAX_PROFILE_LINKS)
@@ -85,13 +75,9 @@ mo_status mo_profile_builder_link(mo_profile_builder *builder,
                           MO_MAX_PROFILE_LINKS);
     status =
         MO_PUSH(builder->links, builder->n_links, builder->links_room, err);
-    if (status != MO_OK)
-        return status;
-    added = &builder->links[builder->n_links++];
-    *added = *link;
-    added->from = mo_profile_device(link->from);
-    added->to = mo_profile_device(link->to);
-    return MO_OK;
+    if (status == MO_OK)
+        builder->links[builder->n_links++] = *link;
+    return status;
 }
 
 static int compare_lines(int a, int b)
@@ -122,12 +108,12 @@ static int compare_links(const void *a, const void *b)
     return order != 0 ? order : compare_lines(x->line, y->line);
 }
 
-static mo_status sort_ops(mo_profile_builder *builder, mo_error *err)
+static mo_status sort_ops(mo_profile_op *ops, int n, mo_error *err)
 {
-    if (builder->n_ops > 0)
-        qsort(builder->ops, builder->n_ops, sizeof *builder->ops, compare_ops);
-    for (size_t i = 1; i < builder->n_ops; i++) {
-        const mo_profile_op *a = &builder->ops[i - 1], *b = &builder->ops[i];
+    if (n > 0)
+        qsort(ops, (size_t) n, sizeof *ops, compare_ops);
+    for (int i = 1; i < n; i++) {
+        const mo_profile_op *a = &ops[i - 1], *b = &ops[i];
 
         if (strcmp(a->device, b->device) == 0 &&
             strcmp(a->signature, b->signature) == 0)
@@ -139,14 +125,12 @@ static mo_status sort_ops(mo_profile_builder *builder, mo_error *err)
     return MO_OK;
 }
 
-static mo_status sort_links(mo_profile_builder *builder, mo_error *err)
+static mo_status sort_links(mo_profile_link *links, int n, mo_error *err)
 {
-    if (builder->n_links > 0)
-        qsort(builder->links, builder->n_links, sizeof *builder->links,
-              compare_links);
-    for (size_t i = 1; i < builder->n_links; i++) {
-        const mo_profile_link *a = &builder->links[i - 1];
-        const mo_profile_link *b = &builder->links[i];
+    if (n > 0)
+        qsort(links, (size_t) n, sizeof *links, compare_links);
+    for (int i = 1; i < n; i++) {
+        const mo_profile_link *a = &links[i - 1], *b = &links[i];
 
         if (strcmp(a->from, b->from) == 0 && strcmp(a->to, b->to) == 0 &&
             a->from_bytes == b->from_bytes)
@@ -159,16 +143,63 @@ static mo_status sort_links(mo_profile_builder *builder, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check(mo_profile_builder *builder, mo_error *err)
-{
-    mo_status status;
+/* The short name of a model we know, or NULL.  Rows of one device stand
+ * together, so the last answer is mostly the next. */
+typedef struct model_name {
+    const char *asked, *found;
+} model_name;
 
-    if (builder->n_ops == 0 && builder->n_links == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "has no <op> and no <link>; a profile needs one at "
-                       "least");
-    status = sort_ops(builder, err);
-    return status == MO_OK ? sort_links(builder, err) : status;
+static const char *name_model(model_name *last, const char *device)
+{
+    if (!last->asked || strcmp(last->asked, device) != 0) {
+        const mo_device_model *known = mo_device_find(device);
+
+        last->asked = device;
+        last->found = known ? known->name : NULL;
+    }
+    return last->found;
+}
+
+static mo_status add_model_ops(mo_profile *p, mo_error *err)
+{
+    model_name last = { NULL, NULL };
+
+    p->model_ops =
+        mo_arena_array(p->arena, (size_t) p->n_ops, sizeof *p->model_ops);
+    if (!p->model_ops)
+        return mo_fail_memory(err);
+    for (int i = 0; i < p->n_ops; i++) {
+        const char *model = name_model(&last, p->ops[i].device);
+
+        if (!model)
+            continue;
+        p->model_ops[p->n_model_ops] = p->ops[i];
+        p->model_ops[p->n_model_ops++].device = model;
+    }
+    return sort_ops(p->model_ops, p->n_model_ops, err);
+}
+
+static mo_status add_model_links(mo_profile *p, mo_error *err)
+{
+    model_name last_from = { NULL, NULL }, last_to = { NULL, NULL };
+
+    p->model_links =
+        mo_arena_array(p->arena, (size_t) p->n_links, sizeof *p->model_links);
+    if (!p->model_links)
+        return mo_fail_memory(err);
+    for (int i = 0; i < p->n_links; i++) {
+        const char *from = name_model(&last_from, p->links[i].from);
+        const char *to = name_model(&last_to, p->links[i].to);
+        mo_profile_link *link = &p->model_links[p->n_model_links];
+
+        if (!from || !to)
+            continue;
+        *link = p->links[i];
+        link->from = from;
+        link->to = to;
+        p->n_model_links++;
+    }
+    return sort_links(p->model_links, p->n_model_links, err);
 }
 
 static void *copy(mo_arena *arena, const void *items, size_t n, size_t size)
@@ -180,29 +211,52 @@ static void *copy(mo_arena *arena, const void *items, size_t n, size_t size)
     return copied;
 }
 
+static mo_status copy_rows(const mo_profile_builder *builder, mo_profile *p,
+                           mo_error *err)
+{
+    p->ops = copy(p->arena, builder->ops, builder->n_ops, sizeof *builder->ops);
+    p->n_ops = (int) builder->n_ops;
+    p->links = copy(p->arena, builder->links, builder->n_links,
+                    sizeof *builder->links);
+    p->n_links = (int) builder->n_links;
+    if (!p->ops || !p->links)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+static mo_status sort_rows(mo_profile *p, mo_error *err)
+{
+    mo_status status = sort_ops(p->ops, p->n_ops, err);
+
+    if (status == MO_OK)
+        status = sort_links(p->links, p->n_links, err);
+    if (status == MO_OK)
+        status = add_model_ops(p, err);
+    return status == MO_OK ? add_model_links(p, err) : status;
+}
+
 mo_status mo_profile_builder_finish(mo_profile_builder *builder,
                                     const char *file, mo_profile **profile,
                                     mo_error *err)
 {
-    mo_arena *arena = builder->arena;
-    mo_status status = check(builder, err);
     mo_profile *made;
+    mo_status status;
 
-    if (status != MO_OK)
-        return status;
-    made = mo_arena_alloc(arena, sizeof *made);
+    if (builder->n_ops == 0 && builder->n_links == 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "has no <op> and no <link>; a profile needs one at "
+                       "least");
+    made = mo_arena_alloc(builder->arena, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
+    made->arena = builder->arena;
     made->host = builder->host;
-    made->file = mo_arena_text(arena, file, strlen(file));
-    made->ops = copy(arena, builder->ops, builder->n_ops, sizeof *builder->ops);
-    made->n_ops = (int) builder->n_ops;
-    made->links =
-        copy(arena, builder->links, builder->n_links, sizeof *builder->links);
-    made->n_links = (int) builder->n_links;
-    if (!made->file || !made->ops || !made->links)
-        return mo_fail_memory(err);
-    made->arena = arena;
+    made->file = mo_arena_text(made->arena, file, strlen(file));
+    status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = sort_rows(made, err);
+    if (status != MO_OK)
+        return status;
     builder->arena = NULL;
     *profile = made;
     return MO_OK;

@@ -36,8 +36,4 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
                                     const char *file, mo_profile **profile,
                                     mo_error *err);
 
-/* What rows call a device: the short name of a model we know by any of its
- * names, else as it is. */
-const char *mo_profile_device(const char *device);
-
 #endif

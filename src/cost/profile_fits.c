@@ -4,18 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cost/profile_build.h"
-
 /* An error has room for a few names of each. */
 enum { MAX_NAMES = 6, NAMES_SIZE = 384 };
 
 static bool is_in(const mo_cluster *cluster, const char *device)
 {
+    const mo_device_model *known = mo_device_find(device);
+
     for (int k = 0; k < cluster->n_devices; k++) {
         const mo_device *d = &cluster->devices[k];
 
-        if (strcmp(mo_profile_device(d->id), device) == 0 ||
-            (d->known && strcmp(d->known->name, device) == 0) ||
+        if (strcmp(d->id, device) == 0 || (known && d->known == known) ||
             (d->model && strcmp(d->model, device) == 0))
             return true;
     }

@@ -120,23 +120,32 @@ mo_status mo_samples_add_graph(mo_samples *samples, const mo_graph *g,
     return status;
 }
 
+static mo_sample sample_of(const mo_profile_op *op)
+{
+    mo_class class =
+        op->class == MO_UNKNOWN ? MO_CLASS_NONE : (mo_class) op->class;
+
+    return (mo_sample){
+        .work = { class, op->flops, op->bytes, fmax(op->output_elements, 0) },
+        .us = op->median_us,
+        .key = mo_digest_of(op->signature, strlen(op->signature)),
+    };
+}
+
+/* Rows of one device stand together. */
 mo_status mo_samples_add_profile(mo_samples *samples, const mo_profile *profile,
                                  mo_error *err)
 {
+    const mo_device_model *model = NULL;
     mo_status status = MO_OK;
 
     for (int i = 0; i < profile->n_ops && status == MO_OK; i++) {
         const mo_profile_op *op = &profile->ops[i];
-        mo_sample sample = {
-            .work = { op->class == MO_UNKNOWN ? MO_CLASS_NONE
-                                              : (mo_class) op->class,
-                      op->flops, op->bytes,
-                      op->output_elements > 0 ? op->output_elements : 0 },
-            .us = op->median_us,
-            .key = mo_digest_of(op->signature, strlen(op->signature)),
-        };
+        mo_sample sample = sample_of(op);
 
-        status = add(samples, &sample, mo_device_find(op->device), err);
+        if (i == 0 || strcmp(op->device, op[-1].device) != 0)
+            model = mo_device_find(op->device);
+        status = add(samples, &sample, model, err);
     }
     return status;
 }
