@@ -232,6 +232,12 @@ START_TEST(where_there_are_no_waves_rooflines_are_compared)
              100 * mo_predict_roofline_us(NULL, &work, &vague) / here);
     vague.bandwidth_gbs = 0;
     is_close(mo_predict_wave_us(NULL, &work, &origin, 100, &vague), NAN);
+
+    /* Nothing to do, and no launches known of. */
+    work = (mo_workload){ MO_CLASS_MATMUL, 0, 0, 0 };
+    cpu.launch_us = 0;
+    is_close(mo_predict_wave_us(NULL, &work, &cpu, 100, &cpu), 100);
+    is_close(mo_predict_wave_us(NULL, &work, &cpu, 100, &target), NAN);
 }
 END_TEST
 

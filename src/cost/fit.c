@@ -13,8 +13,7 @@
  * Samples seldom say everything: what is always bound by memory tells nothing
  * about arithmetic, large kernels nothing about launches.  So leaving where the
  * search starts costs a little: for a class that is a guess, for a generation
- * of it the factors of the class, which many devices agreed upon.  And a launch
- * is never longer than the quickest sample.
+ * of it the factors of the class, which many devices agreed upon.
  */
 #define LARGE_ERROR          0.7  /* in logs: a factor of two */
 #define CLASS_STIFFNESS      0.01 /* what a log of 1 costs, squared */
@@ -204,8 +203,8 @@ mo_status mo_fit(const mo_samples *samples, const mo_part *part,
         rows && weights ? weigh(samples, weights, err) : mo_fail_memory(err);
 
     table->n = 0;
-    for (int class = 0; class < MO_CLASSES && status == MO_OK; class ++)
-        fit_class(samples, part, (mo_class) class, weights, rows, table);
+    for (int c = 0; c < MO_CLASSES && status == MO_OK; c++)
+        fit_class(samples, part, (mo_class) c, weights, rows, table);
     free(weights);
     free(rows);
     return status;

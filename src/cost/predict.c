@@ -104,6 +104,8 @@ static double ratio_us(const mo_efficiencies *table, const mo_workload *work,
     double here = mo_predict_roofline_us(table, work, origin);
     double there = mo_predict_roofline_us(table, work, device);
 
+    if (here == there)
+        return us;
     return here > 0 ? us * there / here : NAN;
 }
 
