@@ -637,7 +637,7 @@ static const struct {
     { "sub", NULL, "sub: is a directory; give a file in it" },
     { NULL, "broken.graphml",
       "broken.cluster.xml:1: the file ends inside element <cluster> of line "
-      "1; it is truncated, fetch or write it again" },
+      "1; it is truncated or damaged, fetch or write it again" },
 };
 
 START_TEST(what_was_asked_for_must_be_there)
