@@ -53,6 +53,21 @@ static uint64_t digest_of_int(int64_t value)
     return result;
 }
 
+START_TEST(many_ints_are_one_after_the_other)
+{
+    static const int64_t values[] = { 0, -1, INT64_MIN, INT64_MAX, 256, 7 };
+    mo_digest *at_once = mo_digest_new(), *singly = mo_digest_new();
+
+    mo_digest_ints(at_once, values, COUNT(values));
+    mo_digest_ints(at_once, values, 0);
+    for (int i = 0; i < COUNT(values); i++)
+        mo_digest_int(singly, values[i]);
+    ck_assert_uint_eq(mo_digest_value(at_once), mo_digest_value(singly));
+    mo_digest_free(at_once);
+    mo_digest_free(singly);
+}
+END_TEST
+
 static uint64_t digest_of_double(double value)
 {
     mo_digest *digest = mo_digest_new();
@@ -127,6 +142,7 @@ SUITE(digest)
 {
     EACH(digests_are_those_of_xxh3, COUNT(known));
     TEST(bytes_may_come_in_pieces);
+    TEST(many_ints_are_one_after_the_other);
     TEST(numbers_go_in_lowest_byte_first);
     TEST(both_zeros_count_as_one);
     TEST(texts_do_not_run_into_each_other);

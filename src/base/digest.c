@@ -6,16 +6,22 @@
 #define XXH_INLINE_ALL
 #include "third_party/xxhash.h"
 
+/* Most of what comes is a number or a short text, and a call for each would take
+ * longer than hashing it: they are collected first. */
 struct mo_digest {
     XXH3_state_t state; /* asks for 64-byte alignment */
+    unsigned char waiting[1024];
+    size_t n_waiting;
 };
 
 mo_digest *mo_digest_new(void)
 {
     mo_digest *digest = aligned_alloc(_Alignof(mo_digest), sizeof *digest);
 
-    if (digest)
+    if (digest) {
         XXH3_64bits_reset(&digest->state);
+        digest->n_waiting = 0;
+    }
     return digest;
 }
 
@@ -24,10 +30,22 @@ void mo_digest_free(mo_digest *digest)
     free(digest);
 }
 
+static void flush(mo_digest *digest)
+{
+    XXH3_64bits_update(&digest->state, digest->waiting, digest->n_waiting);
+    digest->n_waiting = 0;
+}
+
 void mo_digest_bytes(mo_digest *digest, const void *data, size_t size)
 {
-    if (size > 0)
+    if (size > sizeof digest->waiting - digest->n_waiting)
+        flush(digest);
+    if (size > sizeof digest->waiting) {
         XXH3_64bits_update(&digest->state, data, size);
+    } else if (size > 0) {
+        memcpy(digest->waiting + digest->n_waiting, data, size);
+        digest->n_waiting += size;
+    }
 }
 
 void mo_digest_text(mo_digest *digest, const char *text)
@@ -58,6 +76,17 @@ void mo_digest_int(mo_digest *digest, int64_t value)
     add_bits(digest, (uint64_t) value);
 }
 
+/* Where the machine has that order, too, an array is hashed as it lies there. */
+void mo_digest_ints(mo_digest *digest, const int64_t *values, size_t n)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    mo_digest_bytes(digest, values, n * sizeof *values);
+#else
+    for (size_t i = 0; i < n; i++)
+        mo_digest_int(digest, values[i]);
+#endif
+}
+
 void mo_digest_double(mo_digest *digest, double value)
 {
     uint64_t bits = 0;
@@ -69,7 +98,10 @@ void mo_digest_double(mo_digest *digest, double value)
 
 uint64_t mo_digest_value(const mo_digest *digest)
 {
-    return XXH3_64bits_digest(&digest->state);
+    XXH3_state_t state = digest->state;
+
+    XXH3_64bits_update(&state, digest->waiting, digest->n_waiting);
+    return XXH3_64bits_digest(&state);
 }
 
 uint64_t mo_digest_of(const void *data, size_t size)

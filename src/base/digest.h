@@ -25,6 +25,7 @@ void mo_digest_text(mo_digest *digest, const char *text);
 /* Numbers in a byte order of their own, not the machine's.  -0.0 counts as
  * 0.0. */
 void mo_digest_int(mo_digest *digest, int64_t value);
+void mo_digest_ints(mo_digest *digest, const int64_t *values, size_t n);
 void mo_digest_double(mo_digest *digest, double value);
 
 uint64_t mo_digest_value(const mo_digest *digest);

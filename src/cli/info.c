@@ -41,16 +41,15 @@ static mo_status describe_instance(const settings *s, const mo_description *d,
                                    mo_out *out, mo_error *err)
 {
     mo_loaded loaded = { 0 };
-    mo_status status = mo_load_instance(&s->load, d->file, d->graph, &s->talk,
-                                        &loaded, err);
+    mo_status status =
+        mo_load_instance(&s->load, d->file, d->graph, &s->talk, &loaded, err);
 
     if (status == MO_OK) {
-        mo_instance_report report = { d->file, loaded.cluster_name,
+        mo_instance_report report = { d->file, loaded.cluster->file,
                                       loaded.instance };
-        if (s->json)
-            mo_instance_json(&report, out);
-        else
-            mo_instance_text(&report, out);
+
+        status = s->json ? mo_instance_json(&report, out, err)
+                         : mo_instance_text(&report, out, err);
     }
     mo_loaded_clear(&loaded);
     return status;
@@ -78,6 +77,23 @@ static mo_status describe(const settings *s, mo_description *d, mo_out *out,
     return MO_OK;
 }
 
+static mo_status check(const settings *s, const char *path, mo_error *err)
+{
+    const mo_load *load = &s->load;
+
+    if (s->dot && (s->json || s->instance))
+        return mo_fail(err, MO_E_USAGE,
+                       "--dot goes with neither --json nor "
+                       "--instance");
+    if (!s->instance && (load->cluster || load->profile || load->cost))
+        return mo_fail(err, MO_E_USAGE,
+                       "--%s says how long an instance takes; add --instance",
+                       load->cluster   ? "cluster"
+                       : load->profile ? "profile"
+                                       : "cost");
+    return mo_load_check(load, path, err);
+}
+
 static mo_status run(const settings *s, const char *path, mo_error *err)
 {
     mo_description d = { .file = path };
@@ -86,10 +102,8 @@ static mo_status run(const settings *s, const char *path, mo_error *err)
     mo_out *out = NULL;
     mo_status status;
 
-    if (s->dot && (s->json || s->instance))
-        return mo_fail(err, MO_E_USAGE, "--dot goes with neither --json nor "
-                                        "--instance");
-    if ((status = mo_out_open(s->output, &out, err)) != MO_OK ||
+    if ((status = check(s, path, err)) != MO_OK ||
+        (status = mo_out_open(s->output, &out, err)) != MO_OK ||
         (status = read_graph(s, path, &graph, &format, err)) != MO_OK)
         goto out;
     d.format = format->name;

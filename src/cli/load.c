@@ -4,40 +4,80 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void tell(const mo_talk *talk, const char *what)
+#include "base/utf8.h"
+
+/* Who hears of what is missing, and from which file it is. */
+typedef struct listener {
+    const char *command, *path;
+} listener;
+
+static void tell_missing(void *context, int line, const char *what)
 {
-    if (!talk->quiet)
-        fprintf(stderr, "%s: %s\n", talk->command, what);
+    const listener *to = context;
+    mo_error missing = { 0 };
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    mo_fail_at(&missing, MO_E_INPUT, to->path, line, "%s", what);
+    fprintf(stderr, "%s: %s\n", to->command,
+            mo_error_format(&missing, text, sizeof text));
 }
 
-static void tell_missing(void *context, const char *what)
+static bool is_stdin(const char *path)
 {
-    tell(context, what);
+    return path && strcmp(path, "-") == 0;
+}
+
+mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err)
+{
+    if (is_stdin(path) + is_stdin(load->cluster) + is_stdin(load->profile) > 1)
+        return mo_fail(err, MO_E_USAGE,
+                       "only one of graph, cluster and profile can be "
+                       "standard input");
+    return MO_OK;
+}
+
+static mo_status read_inputs(const mo_load *load, const char *path,
+                             const mo_talk *talk, mo_loaded *loaded,
+                             mo_error *err)
+{
+    char *where = NULL, line[512];
+    mo_status status =
+        mo_cluster_choose(load->cluster, path, &loaded->cluster, &where, err);
+
+    /* What the user did not ask for is said. */
+    if (status == MO_OK && !load->cluster && !talk->quiet)
+        fprintf(stderr, "%s: the cluster is %s\n", talk->command,
+                mo_utf8_visible(line, sizeof line, where));
+    free(where);
+    if (status == MO_OK && load->profile)
+        status = mo_profile_read(load->profile, &loaded->profile, err);
+    return status;
 }
 
 mo_status mo_load_instance(const mo_load *load, const char *path,
                            const mo_graph *g, const mo_talk *talk,
                            mo_loaded *loaded, mo_error *err)
 {
-    mo_talk listener = *talk;
-    mo_instance_options options = { .missing = tell_missing,
-                                    .context = &listener };
-    mo_status status = mo_cluster_choose(load->cluster, path, &loaded->cluster,
-                                         &loaded->cluster_name, err);
+    listener to = { talk->command, path };
+    mo_instance_options options = { .missing = tell_missing, .context = &to };
+    double begin = mo_talk_seconds();
+    mo_status status = read_inputs(load, path, talk, loaded, err);
 
-    /* What the user did not ask for is said. */
-    if (status == MO_OK && !load->cluster)
-        tell(talk, loaded->cluster_name);
-    if (status == MO_OK && load->profile)
-        status = mo_profile_read(load->profile, &loaded->profile, err);
     options.profile = loaded->profile;
     if (status == MO_OK && load->cost)
         status = mo_predictor_parse(load->cost, loaded->cluster,
                                     loaded->profile, &options.predictor, err);
+    if (status != MO_OK)
+        return status;
+    status =
+        mo_instance_make(g, loaded->cluster, &options, &loaded->instance, err);
+    if (status == MO_E_INPUT)
+        mo_error_place(err, path, 0);
     if (status == MO_OK)
-        status = mo_instance_make(g, loaded->cluster, &options,
-                                  &loaded->instance, err);
+        mo_talk_say(talk, "made the instance in %.2f s",
+                    mo_talk_seconds() - begin);
     return status;
 }
 
@@ -46,5 +86,4 @@ void mo_loaded_clear(mo_loaded *loaded)
     mo_instance_free(loaded->instance);
     mo_profile_free(loaded->profile);
     mo_cluster_free(loaded->cluster);
-    free(loaded->cluster_name);
 }

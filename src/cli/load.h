@@ -12,32 +12,38 @@
 #include "graph/graph.h"
 
 typedef struct mo_load {
-    const char *cluster;    /* -c; NULL: as moirai-cluster(5) says */
-    const char *profile;    /* -p; or NULL */
-    const char *cost;       /* --cost; NULL: the built-in roofline */
+    const char *cluster; /* -c; NULL: as moirai-cluster(5) says */
+    const char *profile; /* -p; or NULL */
+    const char *cost;    /* --cost; NULL: the built-in roofline */
 } mo_load;
 
 /* The rows of an option table for these. */
-#define MO_LOAD_OPTIONS(load)                                                 \
-    { 'c', "cluster", "FILE|NAME", "the devices and their links",            \
-      MO_OPTION_TEXT, .to = &(load)->cluster },                               \
-    { 'p', "profile", "FILE", "measured times of ops and links",             \
-      MO_OPTION_TEXT, .to = &(load)->profile },                               \
-    { 0, "cost", "MODEL",                                                    \
-      "times nobody measured: roofline, roofline:FILE or wave:DEVICE",       \
+/* clang-format off */
+#define MO_LOAD_OPTIONS(load)                                                  \
+    { 'c', "cluster", "FILE|NAME", "the devices and their links",              \
+      MO_OPTION_TEXT, .to = &(load)->cluster },                                \
+    { 'p', "profile", "FILE", "measured times of ops and links",               \
+      MO_OPTION_TEXT, .to = &(load)->profile },                                \
+    { 0, "cost", "MODEL",                                                      \
+      "times nobody measured: roofline, roofline:FILE or wave:DEVICE",         \
       MO_OPTION_TEXT, .to = &(load)->cost }
+/* clang-format on */
 
 /* An instance with what it was made of. */
 typedef struct mo_loaded {
     mo_cluster *cluster;
-    char *cluster_name;     /* what the user would call it */
-    mo_profile *profile;    /* or NULL */
+    mo_profile *profile; /* or NULL */
     mo_instance *instance;
 } mo_loaded;
 
-/* Makes the instance of g, which was read from path.  Everything that lacks a
- * number is named on stderr, one line each.  loaded must be zeros, and is the
- * caller's to clear whatever the result. */
+/* Whether the options go together, and with a graph from path; to be asked
+ * before anything is read. */
+mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err);
+
+/* Makes the instance of g, which was read from path.  A cluster that was not
+ * asked for is named on stderr; so is, one line each and whatever talk says,
+ * all that lacks a number where the error cannot name it alone.  loaded must be
+ * zeros, and is the caller's to clear whatever the result. */
 mo_status mo_load_instance(const mo_load *load, const char *path,
                            const mo_graph *g, const mo_talk *talk,
                            mo_loaded *loaded, mo_error *err);

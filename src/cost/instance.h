@@ -20,10 +20,13 @@
 #include "cost/profile.h"
 #include "graph/graph.h"
 
-enum { MO_FREE = -1 };   /* no pin; no colocation group */
+enum { MO_FREE = -1 }; /* no pin; no colocation group */
 
-/* No single time is longer, so that sums over any instance stay in int64. */
-#define MO_MAX_TIME_NS INT64_C(100000000000000)   /* 10^14 ns: a day and more */
+/* No single time is longer (a day and more), and all of them one after the
+ * other (31 years) still fit an int64 with room to spare: nobody who adds times
+ * up needs to look for overflow. */
+#define MO_MAX_TIME_NS  INT64_C(100000000000000)
+#define MO_MAX_TOTAL_NS INT64_C(1000000000000000000)
 
 /* One op reads one tensor of another.  Per edge, that is what is sent; with
  * tensors once, flows of one tensor to one device share a transfer. */
@@ -33,33 +36,36 @@ typedef struct mo_flow {
 } mo_flow;
 
 typedef struct mo_instance {
-    int n, n_devices;             /* ops; devices, called K below */
+    int n, n_devices; /* ops; devices, called K below */
     const char **op_names;
     const char **device_ids;
 
-    int64_t *p_ns;                /* op i on device k: p_ns[i * K + k] */
-    int64_t *memory_bytes;        /* by op, resident wherever it is placed */
-    int64_t *weight_bytes;        /* by op, the part that stays between runs */
-    int64_t *capacity_bytes;      /* by device; INT64_MAX: no limit */
+    int64_t *p_ns;           /* op i on device k: p_ns[i * K + k] */
+    int64_t *memory_bytes;   /* by op, resident wherever it is placed */
+    int64_t *weight_bytes;   /* by op, the part that stays between runs */
+    int64_t *capacity_bytes; /* by device; INT64_MAX: no limit */
 
     int n_flows;
-    mo_flow *flows;               /* sorted by from, tensor, to; no two equal */
-    int *out_start;               /* flows of op i: [out_start[i], ...[i + 1]) */
-    int *in_flows, *in_start;     /* flow numbers by reader, the same way */
+    mo_flow *flows;           /* sorted by from, tensor, to; no two equal */
+    int *out_start;           /* flows of op i: [out_start[i], ...[i + 1]) */
+    int *in_flows, *in_start; /* flow numbers by reader, the same way */
 
     int n_tensors;
-    int *tensor_from;             /* producer */
-    int *tensor_start;            /* its flows: [tensor_start[t], ...[t + 1]) */
-    int64_t *tensor_bytes;        /* MO_UNKNOWN where only times are known */
+    int *tensor_from;      /* producer */
+    int *tensor_start;     /* its flows: [tensor_start[t], ...[t + 1]) */
+    int64_t *tensor_bytes; /* MO_UNKNOWN where only times are known */
 
-    /* What is sent alike shares a row of K * K transfer times.  Flows of one
-     * tensor may differ; sent once for all of them, it takes the longest. */
+    /* What is sent alike shares a row of transfer times, and pairs of devices
+     * that send alike share a column, so that memory follows what differs and
+     * not the square of the cluster.  Flows of one tensor may differ; sent once
+     * for all of them, it takes the longest. */
     int *flow_row, *tensor_row;
-    int64_t *comm_ns;             /* row r, from a to b: [(r * K + a) * K + b] */
-    int n_comm_rows;
+    int *pair_kind;   /* from a to b: pair_kind[a * K + b] */
+    int64_t *comm_ns; /* row r, pairs of kind c: [r * n_kinds + c] */
+    int n_comm_rows, n_kinds;
 
-    int *pin;                     /* by op: a device, or MO_FREE */
-    int *group;                   /* by op: a colocation group, or MO_FREE */
+    int *pin;   /* by op: a device, or MO_FREE */
+    int *group; /* by op: a colocation group, or MO_FREE */
     int n_groups;
 
     /* For congestion by link: the links on the way from a to b are
@@ -69,7 +75,7 @@ typedef struct mo_instance {
 
     /* Of what it was made of (0: no profile), and of itself. */
     uint64_t graph_digest, cluster_digest, profile_digest, digest;
-    mo_arena *arena;              /* owns all of this, names too */
+    mo_arena *arena; /* owns all of this, names too */
 } mo_instance;
 
 static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
@@ -80,12 +86,15 @@ static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
 static inline int64_t mo_instance_row_ns(const mo_instance *x, int64_t row,
                                          int a, int b)
 {
-    return x->comm_ns[(row * x->n_devices + a) * x->n_devices + b];
+    int kind = x->pair_kind[(int64_t) a * x->n_devices + b];
+
+    return x->comm_ns[row * x->n_kinds + kind];
 }
 
-/* What sending takes from a to b, for one reader or once for all; 0 when a = b. */
-static inline int64_t mo_instance_flow_ns(const mo_instance *x, int flow,
-                                          int a, int b)
+/* What sending takes from a to b, to one reader or once for all of them; 0 when
+ * a = b. */
+static inline int64_t mo_instance_flow_ns(const mo_instance *x, int flow, int a,
+                                          int b)
 {
     return mo_instance_row_ns(x, x->flow_row[flow], a, b);
 }
@@ -97,24 +106,29 @@ static inline int64_t mo_instance_tensor_ns(const mo_instance *x, int tensor,
 }
 
 typedef struct mo_instance_options {
-    const mo_profile *profile;       /* measured times, or NULL */
-    mo_predictor predictor;          /* for what nobody measured */
-    /* Told of everything that lacks a number, one line each, before making
-     * the instance fails; may be NULL. */
-    void (*missing)(void *context, const char *what);
+    const mo_profile *profile; /* measured times, or NULL */
+    mo_predictor predictor;    /* for what nobody measured */
+    /* Where several ops or edges lack a number, told of each of them, with its
+     * line in the graph's file, before making the instance fails; may be NULL.
+     * One that is alone is in the error. */
+    void (*missing)(void *context, int line, const char *what);
     void *context;
 } mo_instance_options;
 
 /*
  * Makes the instance of g on cluster.  Times in order of trust: time_us on the
  * op (by device id, then by model), the profile, the prediction; transfers:
- * comm_us on the edge, the profile's link, the cluster's route.  A transfer
- * within one device takes no time.
+ * comm_us on the edge (by ids, then by models), the profile's link, the
+ * cluster's route.  A transfer within one device takes no time; of several
+ * edges that carry one tensor to one op the slowest counts.
  *
- * Errors: a number nobody gives and nothing predicts, an op larger than every
- * device, pins that contradict or name no device, a cluster in several parts
- * (unless every tensor has its own times where there is no way), a profile of
- * other devices.
+ * An op that is pinned, itself or through its colocation group, needs a time
+ * only there; where it has none it is given the same.
+ *
+ * Errors: a number nobody gives and nothing predicts, times out of range, an
+ * op larger than every device it may go to, pins that contradict or name no
+ * device, a cluster in several parts (unless every edge has its own times where
+ * there is no way), a profile of other devices, more numbers than fit.
  */
 mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
                            const mo_instance_options *options,

@@ -17,7 +17,7 @@ static void fill_flows(const mo_graph *g, mo_instance *x)
 
         if (!is_new(g->edges, e))
             continue;
-        x->flows[q] = (mo_flow) { edge->from, edge->to, edge->tensor };
+        x->flows[q] = (mo_flow){ edge->from, edge->to, edge->tensor };
         x->out_start[edge->from + 1] = ++q;
         x->tensor_start[edge->tensor + 1] = q;
         x->in_start[edge->to + 1]++;
@@ -60,8 +60,8 @@ mo_status mo_maker_flows(mo_maker *m, mo_error *err)
     x->flows = mo_arena_array(arena, (size_t) x->n_flows, sizeof *x->flows);
     x->out_start = mo_arena_array(arena, n + 1, sizeof *x->out_start);
     x->in_start = mo_arena_array(arena, n + 1, sizeof *x->in_start);
-    x->in_flows = mo_arena_array(arena, (size_t) x->n_flows,
-                                 sizeof *x->in_flows);
+    x->in_flows =
+        mo_arena_array(arena, (size_t) x->n_flows, sizeof *x->in_flows);
     x->tensor_from = mo_arena_array(arena, t, sizeof *x->tensor_from);
     x->tensor_start = mo_arena_array(arena, t + 1, sizeof *x->tensor_start);
     x->tensor_bytes = mo_arena_array(arena, t, sizeof *x->tensor_bytes);

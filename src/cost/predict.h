@@ -57,6 +57,18 @@ mo_status mo_predictor_parse(const char *text, const mo_cluster *cluster,
                              const mo_profile *profile, mo_predictor *predictor,
                              mo_error *err);
 
+/* What of an op decides about its time on any device, so that for many devices
+ * it is found out once. */
+typedef struct mo_basis {
+    mo_workload work;
+    double origin_us; /* on the origin of wave scaling, else NAN */
+} mo_basis;
+
+mo_basis mo_predictor_basis(const mo_predictor *predictor, const mo_graph *g,
+                            int op);
+double mo_predictor_basis_us(const mo_predictor *predictor,
+                             const mo_basis *basis, const mo_device *device);
+
 /* What op takes on device. */
 double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,
                        const mo_device *device);

@@ -109,14 +109,27 @@ static double origin_us(const mo_predictor *p, const mo_graph *g, int op)
     return isnan(us) ? profile_us(p->profile, g, op, origin) : us;
 }
 
+mo_basis mo_predictor_basis(const mo_predictor *predictor, const mo_graph *g,
+                            int op)
+{
+    return (mo_basis){ mo_workload_of(g, op),
+                       predictor->is_wave ? origin_us(predictor, g, op) : NAN };
+}
+
+double mo_predictor_basis_us(const mo_predictor *predictor,
+                             const mo_basis *basis, const mo_device *device)
+{
+    if (predictor->is_wave)
+        return mo_predict_wave_us(&predictor->efficiencies, &basis->work,
+                                  &predictor->origin, basis->origin_us, device);
+    return mo_predict_roofline_us(&predictor->efficiencies, &basis->work,
+                                  device);
+}
+
 double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,
                        const mo_device *device)
 {
-    mo_workload work = mo_workload_of(g, op);
+    mo_basis basis = mo_predictor_basis(predictor, g, op);
 
-    if (predictor->is_wave)
-        return mo_predict_wave_us(&predictor->efficiencies, &work,
-                                  &predictor->origin,
-                                  origin_us(predictor, g, op), device);
-    return mo_predict_roofline_us(&predictor->efficiencies, &work, device);
+    return mo_predictor_basis_us(predictor, &basis, device);
 }

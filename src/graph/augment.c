@@ -57,8 +57,7 @@ mo_status mo_augment(int n_ops, const int *from, const int *to, int n_flows,
         a->succ = calloc(2 * (size_t) n_flows + 1, sizeof *a->succ);
         a->pred = calloc(2 * (size_t) n_flows + 1, sizeof *a->pred);
     }
-    if (!a || !at || !a->succ_start || !a->pred_start || !a->succ ||
-        !a->pred) {
+    if (!a || !at || !a->succ_start || !a->pred_start || !a->succ || !a->pred) {
         mo_augmented_free(a);
         free(at);
         return mo_fail_memory(err);

@@ -16,8 +16,8 @@
 
 typedef struct mo_augmented {
     int n_ops, n_flows;
-    int *succ_start;    /* successors of node v: succ[succ_start[v] ...) */
-    int *succ;          /* 2 * n_flows of them */
+    int *succ_start; /* successors of node v: succ[succ_start[v] ...) */
+    int *succ;       /* 2 * n_flows of them */
     int *pred_start, *pred;
 } mo_augmented;
 

@@ -8,14 +8,16 @@
 #include "cost/instance.h"
 
 typedef struct mo_instance_report {
-    const char *graph, *cluster;    /* what the user called them */
+    const char *graph, *cluster; /* what the user called them */
     const mo_instance *instance;
 } mo_instance_report;
 
-void mo_instance_text(const mo_instance_report *report, mo_out *out);
+mo_status mo_instance_text(const mo_instance_report *report, mo_out *out,
+                           mo_error *err);
 
-/* "ops" gives every op's times by device, "tensors" every tensor's readers and
- * transfer times from device to device, all in microseconds. */
-void mo_instance_json(const mo_instance_report *report, mo_out *out);
+/* The object that moirai-info(1) describes: sums, then "instance" with every
+ * number; times in microseconds. */
+mo_status mo_instance_json(const mo_instance_report *report, mo_out *out,
+                           mo_error *err);
 
 #endif

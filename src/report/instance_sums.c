@@ -1,28 +1,60 @@
 #include "report/instance_sums.h"
 
-double mo_instance_time_ns(const mo_instance *x, int device)
-{
-    double sum = 0;
+#include <stdlib.h>
 
-    for (int i = 0; i < x->n; i++)
-        sum += (double) mo_instance_p_ns(x, i, device);
-    return sum;
+static void add_ops(const mo_instance *x, mo_instance_sums *sums)
+{
+    const int64_t *ns = x->p_ns;
+
+    for (int i = 0; i < x->n; i++) {
+        for (int k = 0; k < x->n_devices; k++)
+            sums->time_ns[k] += *ns++;
+        sums->memory_bytes += x->memory_bytes[i];
+        sums->n_pinned += x->pin[i] != MO_FREE;
+        sums->n_grouped += x->group[i] != MO_FREE;
+    }
 }
 
-double mo_instance_transfer_ns(const mo_instance *x, int a, int b)
+/* Flows of one row are counted first, since they are many. */
+static mo_status add_flows(const mo_instance *x, mo_instance_sums *sums,
+                           mo_error *err)
 {
-    double sum = 0;
+    const int64_t *ns = x->comm_ns;
+    int *count = calloc((size_t) x->n_comm_rows + 1, sizeof *count);
 
+    if (!count)
+        return mo_fail_memory(err);
     for (int q = 0; q < x->n_flows; q++)
-        sum += (double) mo_instance_flow_ns(x, q, a, b);
-    return sum;
+        count[x->flow_row[q]]++;
+    for (int r = 0; r < x->n_comm_rows; r++)
+        for (int kind = 0; kind < x->n_kinds; kind++)
+            sums->transfer_ns[kind] += count[r] * *ns++;
+    free(count);
+    return MO_OK;
 }
 
-double mo_instance_memory_bytes(const mo_instance *x)
+mo_status mo_instance_sums_make(const mo_instance *x, mo_instance_sums *sums,
+                                mo_error *err)
 {
-    double sum = 0;
+    mo_status status;
 
-    for (int i = 0; i < x->n; i++)
-        sum += (double) x->memory_bytes[i];
-    return sum;
+    *sums = (mo_instance_sums){ 0 };
+    sums->time_ns = calloc((size_t) x->n_devices, sizeof *sums->time_ns);
+    sums->transfer_ns = calloc((size_t) x->n_kinds, sizeof *sums->transfer_ns);
+    if (!sums->time_ns || !sums->transfer_ns) {
+        status = mo_fail_memory(err);
+    } else {
+        add_ops(x, sums);
+        status = add_flows(x, sums, err);
+    }
+    if (status != MO_OK)
+        mo_instance_sums_clear(sums);
+    return status;
+}
+
+void mo_instance_sums_clear(mo_instance_sums *sums)
+{
+    free(sums->time_ns);
+    free(sums->transfer_ns);
+    *sums = (mo_instance_sums){ 0 };
 }

@@ -6,12 +6,23 @@
 
 #include "cost/instance.h"
 
-/* All ops on one device, in nanoseconds.  A double: sums need not fit. */
-double mo_instance_time_ns(const mo_instance *x, int device);
+typedef struct mo_instance_sums {
+    int64_t memory_bytes;
+    int64_t *time_ns;     /* by device: all ops on it */
+    int64_t *transfer_ns; /* by kind of pair: all flows, each sent */
+    int n_pinned, n_grouped;
+} mo_instance_sums;
+
+mo_status mo_instance_sums_make(const mo_instance *x, mo_instance_sums *sums,
+                                mo_error *err);
+void mo_instance_sums_clear(mo_instance_sums *sums);
 
 /* Every flow sent from a to b. */
-double mo_instance_transfer_ns(const mo_instance *x, int a, int b);
-
-double mo_instance_memory_bytes(const mo_instance *x);
+static inline int64_t mo_instance_sums_pair_ns(const mo_instance_sums *sums,
+                                               const mo_instance *x, int a,
+                                               int b)
+{
+    return sums->transfer_ns[x->pair_kind[(int64_t) a * x->n_devices + b]];
+}
 
 #endif
