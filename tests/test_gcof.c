@@ -163,9 +163,10 @@ START_TEST(any_graph_coarsens_to_a_dag_with_the_same_work)
 {
     mo_graph *g = typed_graph((unsigned) _i), *coarse = NULL, *again = NULL;
     mo_rules *rules = rules_of(overlapping);
+    mo_gcof_options how = { .rules = rules };
     mo_map *map = NULL, *second = NULL;
 
-    MUST(mo_gcof(g, rules, NULL, NULL, &coarse, &map, &err));
+    MUST(mo_gcof(g, &how, &coarse, &map, &err));
     ck_assert_msg(total_flops(g) == total_flops(coarse), "seed %d", _i);
     for (int i = 0; i < g->n_ops; i++) {
         const char *pin = coarse->ops[map->coarse_of[i]].pin;
@@ -175,7 +176,7 @@ START_TEST(any_graph_coarsens_to_a_dag_with_the_same_work)
         ck_assert_msg(map->coarse_of[g->edges[e].from] <=
                           map->coarse_of[g->edges[e].to],
                       "seed %d: order", _i);
-    MUST(mo_gcof(coarse, rules, NULL, NULL, &again, &second, &err));
+    MUST(mo_gcof(coarse, &how, &again, &second, &err));
     ck_assert_msg(again->n_ops == coarse->n_ops, "seed %d: not idempotent", _i);
     mo_graph_free(again);
     mo_graph_free(coarse);

@@ -114,8 +114,8 @@ static mo_status grow(mo_intern *table, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add(mo_intern *table, slot *s, uint32_t hash, const char *text,
-                     size_t length, mo_error *err)
+mo_status mo_intern_append(mo_intern *table, const char *text, size_t length,
+                           int *number, mo_error *err)
 {
     const char *kept;
     mo_status status;
@@ -130,8 +130,8 @@ static mo_status add(mo_intern *table, slot *s, uint32_t hash, const char *text,
     if (!kept)
         return mo_fail_memory(err);
 
-    table->entries[table->count++] = (entry){ kept, length };
-    *s = (slot){ hash, (uint32_t) table->count };
+    table->entries[table->count] = (entry){ kept, length };
+    *number = (int) table->count++;
     return MO_OK;
 }
 
@@ -149,9 +149,10 @@ mo_status mo_intern_put(mo_intern *table, const char *text, size_t length,
                 return status;
             s = seek(table, hash, text, length);
         }
-        status = add(table, s, hash, text, length, err);
+        status = mo_intern_append(table, text, length, number, err);
         if (status != MO_OK)
             return status;
+        *s = (slot){ hash, (uint32_t) *number + 1 };
     }
     *number = (int) (s->number_plus_1 - 1);
     return MO_OK;

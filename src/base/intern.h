@@ -23,6 +23,11 @@ void mo_intern_free(mo_intern *table);
 mo_status mo_intern_put(mo_intern *table, const char *text, size_t length,
                         int *number, mo_error *err);
 
+/* The next number for a text that is no other's, for whoever knows that by
+ * itself and never looks for it: it is not found, put neither. */
+mo_status mo_intern_append(mo_intern *table, const char *text, size_t length,
+                           int *number, mo_error *err);
+
 /* The number of text, or -1 when it was never put. */
 int mo_intern_find(const mo_intern *table, const char *text, size_t length);
 

@@ -230,6 +230,18 @@ char *mo_out_take(mo_out *out, size_t *size)
     return bytes;
 }
 
+const char *mo_out_lend(mo_out *out, size_t *size)
+{
+    output *o = of(out);
+
+    mo_out_char(out, '\0');
+    if (o->failure)
+        return NULL;
+    *size = used(o) - 1;
+    out->at = o->buffer;
+    return o->buffer;
+}
+
 static void free_output(output *o)
 {
     free(o->pumped);

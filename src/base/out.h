@@ -66,6 +66,10 @@ void mo_out_json(mo_out *out, const char *text);
  * Only for mo_out_memory. NULL when there was no memory. */
 char *mo_out_take(mo_out *out, size_t *size);
 
+/* The same, but only lent until the next call, and out is empty afterwards:
+ * for many short texts one after the other. */
+const char *mo_out_lend(mo_out *out, size_t *size);
+
 /* Flushes, closes and renames; out is gone afterwards, whatever the result.
  * On failure the target is as it was before. */
 mo_status mo_out_commit(mo_out *out, mo_error *err);

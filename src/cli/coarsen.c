@@ -55,17 +55,17 @@ static mo_status read_inputs(const settings *s, const char *path, work *w,
 
 static mo_status coarsen(const settings *s, work *w, mo_error *err)
 {
-    mo_coarsen_options options = { .rules = w->rules, .fused_us = mo_fused_us,
+    mo_coarsen_options options = { .rules = w->rules,
+                                   .fused_us = mo_fused_us,
                                    .context = w->cluster };
     double begin = mo_talk_seconds();
     mo_status status = mo_clean_parse(s->clean, &options.clean, err);
 
     if (status == MO_OK)
-        status = mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report,
-                            err);
+        status =
+            mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report, err);
     if (status == MO_OK)
-        mo_talk_say(&s->talk, "coarsened in %.2f s",
-                    mo_talk_seconds() - begin);
+        mo_talk_say(&s->talk, "coarsened in %.2f s", mo_talk_seconds() - begin);
     if (status == MO_OK)
         status = mo_summary_make(w->fine, &w->before, err);
     if (status == MO_OK)
@@ -73,10 +73,11 @@ static mo_status coarsen(const settings *s, work *w, mo_error *err)
     return status;
 }
 
-static mo_status write_graph(const settings *s, const char *path,
-                             const work *w, mo_error *err)
+static mo_status write_graph(const settings *s, const char *path, const work *w,
+                             mo_error *err)
 {
-    mo_description d = { .file = path, .format = "graphml",
+    mo_description d = { .file = path,
+                         .format = "graphml",
                          .graph = w->coarse };
     mo_out *out;
     mo_status status = mo_out_open(s->output, &out, err);
@@ -145,7 +146,8 @@ static mo_status run(const settings *s, const char *path, mo_error *err)
 
 int main(int argc, char **argv)
 {
-    settings s = { .clean = "all", .fusion = "default",
+    settings s = { .clean = "all",
+                   .fusion = "default",
                    .talk = { .command = "moirai-coarsen" } };
     const mo_option options[] = {
         { 0, "fusion", "SET|FILE",
@@ -154,9 +156,8 @@ int main(int argc, char **argv)
         { 0, "clean", "PASSES",
           "all, none, or some of constants,sources,idle,parallel",
           MO_OPTION_TEXT, .to = &s.clean },
-        { 'c', "cluster", "FILE|NAME",
-          "devices whose measured times are fused", MO_OPTION_TEXT,
-          .to = &s.cluster },
+        { 'c', "cluster", "FILE|NAME", "devices whose measured times are fused",
+          MO_OPTION_TEXT, .to = &s.cluster },
         { 0, "shape", "NAME=DIMS",
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },

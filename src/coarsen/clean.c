@@ -7,9 +7,8 @@
 #include "coarsen/contract.h"
 
 const mo_clean_pass mo_clean_passes[] = {
-    { "constants",
-      "fold what depends on no input, but through a static shape", false,
-      mo_clean_mark_constants },
+    { "constants", "fold what depends on no input, but through a static shape",
+      false, mo_clean_mark_constants },
     { "sources", "inputs, and views of them, are wherever they are read", false,
       mo_clean_mark_sources },
     { "idle", "views join what they are views of; results vanish", false,
@@ -32,46 +31,53 @@ static int number_groups(int n_ops, int *group)
     return n;
 }
 
+static bool has_parallels(const mo_graph *g)
+{
+    for (int e = 1; e < g->n_edges; e++)
+        if (g->edges[e].tensor == g->edges[e - 1].tensor &&
+            g->edges[e].to == g->edges[e - 1].to)
+            return true;
+    return false;
+}
+
+/* Leaves *clean and *map as they are when there is nothing to take out. */
 static mo_status run_pass(const mo_clean_pass *pass, const mo_graph *g,
                           mo_graph **clean, mo_map **map, mo_error *err)
 {
     int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
     bool *silent = calloc((size_t) g->n_ops + 1, sizeof *silent);
-    mo_grouping grouping = { .group = group, .silent = silent };
-    mo_status status;
+    mo_grouping grouping = { .group = group,
+                             .silent = silent,
+                             .merge_parallel = pass->merges_edges };
+    mo_status status = group && silent ? MO_OK : mo_fail_memory(err);
 
-    if (!group || !silent) {
-        status = mo_fail_memory(err);
-    } else {
+    if (status == MO_OK) {
         pass->mark(g, group, silent);
-        grouping.merge_parallel = pass->merges_edges;
         grouping.n_groups = number_groups(g->n_ops, group);
-        status = mo_contract(g, &grouping, clean, map, err);
+        if (grouping.n_groups < g->n_ops ||
+            (pass->merges_edges && has_parallels(g)))
+            status = mo_contract(g, &grouping, clean, map, err);
     }
     free(group);
     free(silent);
     return status;
 }
 
-/* Runs one pass on *g and puts its result in the place of what was there; the
- * graph the caller of mo_clean gave is not ours to free. */
-static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
-                      mo_graph **g, mo_map **map, int *removed, mo_error *err)
+/* Puts what a pass made in the place of what was there before. */
+static mo_status replace(mo_graph **g, mo_map **map, mo_graph *after,
+                         mo_map *moved, mo_error *err)
 {
-    const mo_graph *before = *g ? *g : given;
-    mo_graph *after = NULL;
-    mo_map *moved = NULL, *whole = NULL;
-    mo_status status = run_pass(pass, before, &after, &moved, err);
+    mo_map *whole = moved;
+    mo_status status = MO_OK;
 
-    if (status == MO_OK)
+    if (*map) {
         status = mo_map_compose(*map, moved, &whole, err);
-    mo_map_free(moved);
+        mo_map_free(moved);
+    }
     if (status != MO_OK) {
         mo_graph_free(after);
         return status;
     }
-    *removed = pass->merges_edges ? before->n_edges - after->n_edges
-                                  : before->n_ops - after->n_ops;
     mo_graph_free(*g);
     mo_map_free(*map);
     *g = after;
@@ -79,28 +85,72 @@ static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
     return MO_OK;
 }
 
-mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
-                   mo_map **map, mo_clean_report *report, mo_error *err)
+/* Runs one pass on *g or, before the first that took anything out, on what was
+ * given. */
+static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
+                      mo_graph **g, mo_map **map, int *removed, mo_error *err)
 {
-    static const mo_clean_pass copy = { "copy", "", false,
-                                        mo_clean_mark_nothing };
+    const mo_graph *before = *g ? *g : given;
+    mo_graph *after = NULL;
+    mo_map *moved = NULL;
+    mo_status status = run_pass(pass, before, &after, &moved, err);
+
+    if (status != MO_OK || !after)
+        return status;
+    *removed = pass->merges_edges ? before->n_edges - after->n_edges
+                                  : before->n_ops - after->n_ops;
+    return replace(g, map, after, moved, err);
+}
+
+mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
+                          mo_map **map, mo_clean_report *report, mo_error *err)
+{
     mo_graph *made = NULL;
     mo_map *whole = NULL;
-    int unchanged;
-    mo_status status = mo_map_identity(g->n_ops, &whole, err);
+    mo_status status = MO_OK;
 
     memset(report, 0, sizeof *report);
     for (int k = 0; k < MO_CLEAN_PASSES && status == MO_OK; k++)
         if (which & 1u << k)
             status = step(&mo_clean_passes[k], g, &made, &whole,
                           &report->removed[k], err);
-    if (status == MO_OK && !made)
-        status = step(&copy, g, &made, &whole, &unchanged, err);
     if (status != MO_OK) {
         mo_graph_free(made);
         mo_map_free(whole);
         return status;
     }
+    *clean = made;
+    *map = whole;
+    return MO_OK;
+}
+
+static mo_status copy(const mo_graph *g, mo_graph **clean, mo_map **map,
+                      mo_error *err)
+{
+    int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
+    mo_grouping grouping = { .group = group, .n_groups = g->n_ops };
+    mo_status status;
+
+    if (!group)
+        return mo_fail_memory(err);
+    for (int i = 0; i < g->n_ops; i++)
+        group[i] = i;
+    status = mo_contract(g, &grouping, clean, map, err);
+    free(group);
+    return status;
+}
+
+mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
+                   mo_map **map, mo_clean_report *report, mo_error *err)
+{
+    mo_graph *made = NULL;
+    mo_map *whole = NULL;
+    mo_status status = mo_clean_if_any(g, which, &made, &whole, report, err);
+
+    if (status == MO_OK && !made)
+        status = copy(g, &made, &whole, err);
+    if (status != MO_OK)
+        return status;
     *clean = made;
     *map = whole;
     return MO_OK;
@@ -120,7 +170,7 @@ static unsigned bit_of(const char *word, size_t length)
 
 mo_status mo_clean_parse(const char *text, unsigned *which, mo_error *err)
 {
-    unsigned bits = 0;
+    unsigned bits = *text == '-' ? MO_CLEAN_ALL : 0;
 
     for (const char *word = text;; word++) {
         size_t length = strcspn(word, ",");

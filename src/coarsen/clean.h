@@ -18,7 +18,7 @@
 
 typedef struct mo_clean_pass {
     const char *name, *help;
-    bool merges_edges;    /* what it takes out are parallel edges, not ops */
+    bool merges_edges; /* what it takes out are parallel edges, not ops */
     /* Fills group and silent (mo_grouping) for every op of g; a group is called
      * by the id of its first member. */
     void (*mark)(const mo_graph *g, int *group, bool *silent);
@@ -26,7 +26,11 @@ typedef struct mo_clean_pass {
 
 /* constants, sources, idle, parallel; ends with a NULL name. */
 extern const mo_clean_pass mo_clean_passes[];
-enum { MO_CLEAN_PASSES = 4, MO_CLEAN_ALL = (1 << MO_CLEAN_PASSES) - 1 };
+enum {
+    MO_CLEAN_PASSES = 4,
+    MO_CLEAN_PARALLEL = 1 << 3,
+    MO_CLEAN_ALL = (1 << MO_CLEAN_PASSES) - 1
+};
 
 typedef struct mo_clean_report {
     int removed[MO_CLEAN_PASSES];
@@ -36,7 +40,8 @@ typedef struct mo_clean_report {
 mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
                    mo_map **map, mo_clean_report *report, mo_error *err);
 
-/* "all", "none", "constants,idle", "all,-sources" -> bits. */
+/* "all", "none", "constants,idle", "all,-sources" -> bits.  "-sources" alone
+ * takes it from all. */
 mo_status mo_clean_parse(const char *text, unsigned *which, mo_error *err);
 
 #endif

@@ -1,30 +1,24 @@
+#include <config.h>
+
 #include "coarsen/clean_mark.h"
 
 #include <string.h>
 
+#include "coarsen/known.h"
 #include "coarsen/map.h"
-#include "ingest/operator.h"
 
-/* Types repeat, and equal texts are the same pointer: look each up once in a
- * row. */
-typedef struct lookup {
-    const char *type;
-    const mo_operator *operator;
-} lookup;
-
-static const mo_operator *operator_of(lookup *last, const mo_op *op)
-{
-    if (op->type != last->type) {
-        last->type = op->type;
-        last->operator = op->type ? mo_operator_find(op->type) : NULL;
-    }
-    return last->operator;
-}
-
-static bool is_any_of(const mo_operator *operator, const char *const *names)
+static bool is_any_of(const mo_operator *kind, const char *const *names)
 {
     for (; *names; names++)
-        if (strcmp(operator->name, *names) == 0)
+        if (strcmp(kind->name, *names) == 0)
+            return true;
+    return false;
+}
+
+static bool has_any_of(const char *type, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcasestr(type, *words))
             return true;
     return false;
 }
@@ -52,68 +46,89 @@ static bool producers_have_shapes(const mo_graph *g, int op)
     return true;
 }
 
-/*
- * A constant depends on no input, but through the shape of something whose
- * shape is static.  An op without any input is one only if it makes up what it
- * puts out: other files leave out the network's inputs.
- */
-static bool is_constant(const mo_graph *g, int op, const mo_operator *operator,
+/* Makes up what it puts out.  An op without inputs need not: files leave out
+ * the network's inputs, and so do we; they may have been what a Broadcast
+ * called "expand" has spread. */
+static bool makes_up(const mo_op *op, const mo_operator *kind)
+{
+    static const char *const makers[] = { "Const", "Range", "Eye", NULL };
+    static const char *const fills[] = { "ones",  "zeros",           "full",
+                                         "empty", "constantofshape", NULL };
+
+    return is_any_of(kind, makers) || (strcmp(kind->name, "Broadcast") == 0 &&
+                                       has_any_of(op->type, fills));
+}
+
+/* Looks at the shapes of what it reads and at nothing else. */
+static bool reads_shapes(const mo_op *op, const mo_operator *kind)
+{
+    static const char *const likes[] = { "_like", "new_", NULL };
+
+    return kind->class == MO_CLASS_SHAPE ||
+           (strcmp(kind->name, "Broadcast") == 0 &&
+            has_any_of(op->type, likes));
+}
+
+/* A constant depends on no input, but through the shape of something whose
+ * shape is static. */
+static bool is_constant(const mo_graph *g, int id, const mo_operator *kind,
                         const int *group)
 {
-    static const char *const makers[] = { "Const", "Range", "Broadcast", "Eye",
-                                          NULL };
     static const char *const stateful[] = { "ReadValue", "Assign",
                                             "RandomUniform", NULL };
+    const mo_op *op = &g->ops[id];
 
-    if (!operator|| is_bound(&g->ops[op]))
+    if (!kind || is_bound(op))
         return false;
-    if (mo_graph_in_degree(g, op) == 0)
-        return is_any_of(operator, makers);
-    if (operator->class == MO_CLASS_NONE || is_any_of(operator, stateful))
+    if (mo_graph_in_degree(g, id) == 0)
+        return makes_up(op, kind);
+    if (kind->class == MO_CLASS_NONE || is_any_of(kind, stateful))
         return false;
-    return (operator->class == MO_CLASS_SHAPE && producers_have_shapes(g, op)) ||
-           all_producers_are(g, op, group, MO_MAP_CONSTANT);
+    return (reads_shapes(op, kind) && producers_have_shapes(g, id)) ||
+           all_producers_are(g, id, group, MO_MAP_CONSTANT);
 }
 
 void mo_clean_mark_constants(const mo_graph *g, int *group, bool *silent)
 {
-    lookup last = { 0 };
+    mo_known known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
+        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+
         silent[i] = false;
-        group[i] = is_constant(g, i, operator_of(&last, &g->ops[i]), group)
-                       ? MO_MAP_CONSTANT
-                       : i;
+        group[i] = is_constant(g, i, kind, group) ? MO_MAP_CONSTANT : i;
     }
 }
 
 /* An input of the network is wherever it is wanted, and so is a view of it. */
 void mo_clean_mark_sources(const mo_graph *g, int *group, bool *silent)
 {
-    lookup last = { 0 };
+    mo_known known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *operator= operator_of(&last, &g->ops[i]);
-        bool is_input = mo_graph_in_degree(g, i) == 0;
+        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        bool is_source;
 
         silent[i] = false;
         group[i] = i;
-        if (!operator|| is_bound(&g->ops[i]) || g->ops[i].is_output)
+        if (!kind || is_bound(&g->ops[i]))
             continue;
-        if (is_input ? operator->class == MO_CLASS_NONE
-                     : operator->class == MO_CLASS_FREE &&
-                           all_producers_are(g, i, group, MO_MAP_REPLICATED))
+        is_source = mo_graph_in_degree(g, i) == 0
+                        ? kind->class == MO_CLASS_NONE
+                        : kind->class == MO_CLASS_FREE &&
+                              all_producers_are(g, i, group, MO_MAP_REPLICATED);
+        if (is_source)
             group[i] = MO_MAP_REPLICATED;
     }
 }
 
-/* The op that alone feeds op, or -1. */
-static int sole_producer(const mo_graph *g, int op)
+/* The group that alone feeds op, or -1. */
+static int sole_producer(const mo_graph *g, int op, const int *group)
 {
     int producer = -1;
 
     for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
-        int from = g->edges[g->in_edges[i]].from;
+        int from = group[g->edges[g->in_edges[i]].from];
 
         if (producer >= 0 && from != producer)
             return -1;
@@ -129,22 +144,20 @@ static int sole_producer(const mo_graph *g, int op)
  */
 void mo_clean_mark_idle(const mo_graph *g, int *group, bool *silent)
 {
-    lookup last = { 0 };
+    mo_known known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *operator= operator_of(&last, &g->ops[i]);
-        int producer = sole_producer(g, i);
+        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        int producer = sole_producer(g, i, group);
 
         silent[i] = false;
         group[i] = i;
-        if (!operator|| is_bound(&g->ops[i]) ||
-            mo_graph_in_degree(g, i) == 0)
+        if (!kind || is_bound(&g->ops[i]))
             continue;
-        if (operator->class == MO_CLASS_NONE &&
-            mo_graph_out_degree(g, i) == 0) {
+        if (kind->class == MO_CLASS_NONE && mo_graph_out_degree(g, i) == 0) {
             group[i] = MO_MAP_REPLICATED;
-        } else if (operator->class == MO_CLASS_FREE && producer >= 0) {
-            group[i] = group[producer];
+        } else if (kind->class == MO_CLASS_FREE && producer >= 0) {
+            group[i] = producer;
             silent[i] = true;
         }
     }

@@ -1,15 +1,21 @@
 /*
- * clean_mark.h - what each pass of clean.h takes out; for this room only.
+ * clean_mark.h - the inside of clean.h; for this room only.
  */
 #ifndef MO_COARSEN_CLEAN_MARK_H
 #define MO_COARSEN_CLEAN_MARK_H
 
 #include <stdbool.h>
 
+#include "base/error.h"
+#include "coarsen/clean.h"
 #include "graph/graph.h"
 
-/* Each fills group[i] and silent[i] for every op i of g.  Before numbering, a
- * group is called by the id of its first member. */
+/* mo_clean, but *clean and *map stay NULL when there is nothing to take out. */
+mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
+                          mo_map **map, mo_clean_report *report, mo_error *err);
+
+/* What each pass takes out: fills group[i] and silent[i] for every op i of g.
+ * Before numbering, a group is called by the id of its first member. */
 void mo_clean_mark_constants(const mo_graph *g, int *group, bool *silent);
 void mo_clean_mark_sources(const mo_graph *g, int *group, bool *silent);
 void mo_clean_mark_idle(const mo_graph *g, int *group, bool *silent);

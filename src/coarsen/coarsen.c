@@ -1,30 +1,45 @@
 #include "coarsen/coarsen.h"
 
+#include "coarsen/clean_mark.h"
 #include "coarsen/gcof.h"
 
-mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
-                     mo_graph **coarse, mo_map **map,
-                     mo_coarsen_report *report, mo_error *err)
+/* Fuses what cleaning left: clean, which is where cleaned leads. */
+static mo_status fuse(const mo_graph *clean, const mo_map *cleaned,
+                      const mo_gcof_options *how, mo_graph **coarse,
+                      mo_map **map, mo_error *err)
 {
-    mo_graph *clean = NULL, *fused = NULL;
-    mo_map *cleaned = NULL, *fusing = NULL;
-    mo_status status = mo_clean(g, options->clean, &clean, &cleaned,
-                                &report->cleaned, err);
+    mo_graph *fused = NULL;
+    mo_map *fusing = NULL;
+    mo_status status = mo_gcof(clean, how, &fused, &fusing, err);
 
-    if (status == MO_OK) {
-        report->clean_ops = clean->n_ops;
-        report->clean_edges = clean->n_edges;
-        status = mo_gcof(clean, options->rules, options->fused_us,
-                         options->context, &fused, &fusing, err);
-    }
     if (status == MO_OK)
         status = mo_map_compose(cleaned, fusing, map, err);
-    mo_graph_free(clean);
-    mo_map_free(cleaned);
     mo_map_free(fusing);
     if (status == MO_OK)
         *coarse = fused;
     else
         mo_graph_free(fused);
+    return status;
+}
+
+mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
+                     mo_graph **coarse, mo_map **map, mo_coarsen_report *report,
+                     mo_error *err)
+{
+    mo_gcof_options how = { options->rules, options->fused_us, options->context,
+                            (options->clean & MO_CLEAN_PARALLEL) != 0 };
+    mo_graph *clean = NULL;
+    mo_map *cleaned = NULL;
+    mo_status status = mo_clean_if_any(g, options->clean, &clean, &cleaned,
+                                       &report->cleaned, err);
+
+    if (status != MO_OK)
+        return status;
+    report->clean_ops = clean ? clean->n_ops : g->n_ops;
+    report->clean_edges = clean ? clean->n_edges : g->n_edges;
+    status = clean ? fuse(clean, cleaned, &how, coarse, map, err)
+                   : mo_gcof(g, &how, coarse, map, err);
+    mo_graph_free(clean);
+    mo_map_free(cleaned);
     return status;
 }

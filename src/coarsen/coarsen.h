@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 
 typedef struct mo_coarsen_options {
-    unsigned clean;            /* passes, see mo_clean */
+    unsigned clean; /* passes, see mo_clean */
     const mo_rules *rules;
     /* How measured times become one, see mo_grouping. */
     double (*fused_us)(const void *context, const mo_fused *fused);
@@ -21,12 +21,12 @@ typedef struct mo_coarsen_options {
 
 typedef struct mo_coarsen_report {
     mo_clean_report cleaned;
-    int clean_ops, clean_edges;   /* what was left to fuse */
+    int clean_ops, clean_edges; /* what was left to fuse */
 } mo_coarsen_report;
 
 /* The coarse graph and the map are the caller's. */
 mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
-                     mo_graph **coarse, mo_map **map,
-                     mo_coarsen_report *report, mo_error *err);
+                     mo_graph **coarse, mo_map **map, mo_coarsen_report *report,
+                     mo_error *err);
 
 #endif

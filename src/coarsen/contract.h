@@ -3,10 +3,11 @@
  *
  * What the members do adds up (flops, weights, memory); what passes between
  * them vanishes from the traffic; what leaves the group are its tensors, as
- * many as before.  A coarse op has the name of its first member and the types
- * of all of them, "Convolution+Add+ReLU"; an op that stays alone stays as it
- * is.  The constants of the fine graph stay behind: their size is in the ops'
- * weights, and whoever executes has the fine graph and the map.
+ * many as before, but for views, which count as what they are views of.  A
+ * coarse op has the name of its first member and the types of all of them,
+ * "Convolution+Add+ReLU"; an op that stays alone stays as it is.  The constants
+ * of the fine graph stay behind: their size is in the ops' weights, and whoever
+ * executes has the fine graph and the map.
  */
 #ifndef MO_COARSEN_CONTRACT_H
 #define MO_COARSEN_CONTRACT_H
@@ -19,10 +20,10 @@
 
 /* The measured times of a group's members, to be made into one. */
 typedef struct mo_fused {
-    const char *key;        /* of the column: a device id or model */
-    const double *us;       /* of each member that does work */
+    const char *key;  /* of the column: a device id or model */
+    const double *us; /* of each member that does work */
     int n;
-    double saved_bytes;     /* memory traffic that need not happen any more */
+    double saved_bytes; /* memory traffic that need not happen any more */
 } mo_fused;
 
 typedef struct mo_grouping {
@@ -31,12 +32,14 @@ typedef struct mo_grouping {
     const int *group;
     int n_groups;
     /* By op, or NULL: members that do no work.  They lend neither type nor
-     * time, and saving their traffic saves nothing. */
+     * time, saving their traffic saves nothing, and what they hand out is what
+     * they were given. */
     const bool *silent;
     /* Makes one time of several; NULL: their sum. */
     double (*fused_us)(const void *context, const mo_fused *fused);
     const void *context;
-    /* Edges of one tensor between the same two ops become one. */
+    /* Edges of one tensor between the same two coarse ops become one, as dear
+     * as the dearest of them. */
     bool merge_parallel;
 } mo_grouping;
 

@@ -4,10 +4,12 @@
 
 #include "coarsen/contraction.h"
 
-static bool is_alone(const mo_contraction *c, int group)
-{
-    return c->groups->start[group + 1] - c->groups->start[group] == 1;
-}
+/* What becomes of an edge of g. */
+typedef struct strand {
+    bool leads; /* it becomes an edge, for itself and for those behind it */
+    int next;   /* one of the same tensor to the same group, or -1 */
+    int input;  /* which input of its group it is, counted member by member */
+} strand;
 
 static mo_status copy_columns(mo_contraction *c, mo_error *err)
 {
@@ -24,6 +26,52 @@ static mo_status copy_columns(mo_contraction *c, mo_error *err)
             mo_builder_comm_fallback(c->builder, column, from->fallback_us);
     }
     return MO_OK;
+}
+
+static bool crosses(const mo_contraction *c, const mo_edge *edge)
+{
+    int from = c->how->group[edge->from], to = c->how->group[edge->to];
+
+    return from >= 0 && to >= 0 && from != to;
+}
+
+/* Edges of one tensor are neighbours.  last[k] is the latest that goes to group
+ * k, of whatever tensor. */
+static void tie_strands(const mo_contraction *c, strand *strands, int *last)
+{
+    const mo_edge *edges = c->g->edges;
+
+    for (int k = 0; k < c->how->n_groups; k++)
+        last[k] = -1;
+    for (int e = 0; e < c->g->n_edges; e++) {
+        int to = c->how->group[edges[e].to];
+
+        strands[e] = (strand){ .next = -1 };
+        if (!crosses(c, &edges[e]))
+            continue;
+        if (c->how->merge_parallel && last[to] >= 0 &&
+            edges[last[to]].tensor == edges[e].tensor)
+            strands[last[to]].next = e;
+        else
+            strands[e].leads = true;
+        last[to] = e;
+    }
+}
+
+static void number_inputs(const mo_contraction *c, strand *strands)
+{
+    for (int group = 0; group < c->how->n_groups; group++) {
+        const int *start = c->groups->start;
+        int n = 0;
+
+        for (int k = start[group]; k < start[group + 1]; k++) {
+            int op = c->groups->member[k];
+
+            for (int i = c->g->in_start[op]; i < c->g->in_start[op + 1]; i++)
+                if (strands[c->g->in_edges[i]].leads)
+                    strands[c->g->in_edges[i]].input = n++;
+        }
+    }
 }
 
 static mo_status keep_port(mo_contraction *c, int port, int *kept,
@@ -44,121 +92,104 @@ static mo_status name_output(mo_contraction *c, int tensor,
                              mo_builder_edge *edge, mo_error *err)
 {
     const mo_tensor *from = &c->g->tensors[tensor];
-    int group = c->how->group[from->producer];
     mo_status status;
 
-    if (!is_alone(c, group)) {
-        edge->src_port = c->n_leaving[group] > 1 ? c->leaving[tensor]
-                                                 : MO_PORT_NONE;
+    if (mo_contraction_size(c, edge->from) > 1) {
+        if (mo_contraction_outputs(c, edge->from) > 1)
+            edge->src_port = c->output[tensor];
         return MO_OK;
     }
     status = keep_port(c, from->port, &edge->src_port, err);
-    if (status == MO_OK && from->key)
-        status = mo_builder_text(c->builder, from->key, strlen(from->key),
-                                 &edge->tensor, err);
+    if (status == MO_OK)
+        status = mo_contract_keep(c, from->key, &edge->tensor, err);
     return status;
 }
 
-/* What an edge becomes that is the leader of its parallels, merged: as dear
- * as the dearest of them. */
-static mo_status copy_comms(mo_contraction *c, int number, int first, int last,
-                            mo_error *err)
+/* The same for inputs. */
+static mo_status name_input(mo_contraction *c, int port, int input,
+                            mo_builder_edge *edge, mo_error *err)
 {
-    for (int column = 0; column < c->g->n_comm_columns; column++) {
-        double us = NAN;
-        mo_status status;
-
-        for (int e = first; e < last; e++)
-            us = fmax(us, mo_graph_comm_us(c->g, e, column));
-        if (isnan(us))
-            continue;
-        status = mo_builder_comm(c->builder, number, column, us, err);
-        if (status != MO_OK)
-            return status;
-    }
+    if (mo_contraction_size(c, edge->to) == 1)
+        return keep_port(c, port, &edge->dst_port, err);
+    edge->dst_port = input;
     return MO_OK;
 }
 
-/* Edges are sorted by from, tensor, to: parallels are neighbours. */
-static int end_of_parallels(const mo_contraction *c, int first)
+static mo_status copy_comms(mo_contraction *c, int number, int e, mo_error *err)
 {
-    const mo_edge *edges = c->g->edges;
-    int last = first + 1;
+    mo_status status = MO_OK;
 
-    if (c->how->merge_parallel)
-        while (last < c->g->n_edges &&
-               edges[last].from == edges[first].from &&
-               edges[last].tensor == edges[first].tensor &&
-               edges[last].to == edges[first].to)
-            last++;
-    return last;
+    if (c->g->n_comm_columns == 0)
+        return MO_OK;
+    for (int k = c->g->comm_start[e];
+         k < c->g->comm_start[e + 1] && status == MO_OK; k++)
+        status = mo_builder_comm(c->builder, number, c->g->comms[k].column,
+                                 c->g->comms[k].us, err);
+    return status;
 }
 
-static mo_status add_edge(mo_contraction *c, int first, int last,
-                          const int *input, mo_error *err)
+/* Edges that become one are as dear as the dearest of them. */
+static mo_status merge_comms(mo_contraction *c, int number, int first,
+                             const strand *strands, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int column = 0; column < c->g->n_comm_columns && status == MO_OK;
+         column++) {
+        double us = NAN;
+
+        for (int e = first; e >= 0; e = strands[e].next)
+            us = fmax(us, mo_graph_comm_us(c->g, e, column));
+        if (!isnan(us))
+            status = mo_builder_comm(c->builder, number, column, us, err);
+    }
+    return status;
+}
+
+static mo_status add_edge(mo_contraction *c, int first, const strand *strands,
+                          mo_error *err)
 {
     const mo_edge *from = &c->g->edges[first];
     mo_builder_edge edge = {
         .from = c->how->group[from->from],
         .to = c->how->group[from->to],
         .src_port = MO_PORT_NONE,
-        .bytes = from->bytes,
+        .bytes = MO_UNKNOWN,
         .line = from->line,
     };
     int number;
     mo_status status = name_output(c, from->tensor, &edge, err);
 
-    for (int e = first; e < last; e++)
+    for (int e = first; e >= 0; e = strands[e].next)
         if (c->g->edges[e].bytes > edge.bytes)
             edge.bytes = c->g->edges[e].bytes;
-    edge.dst_port = input[first];
-    if (status == MO_OK && is_alone(c, edge.to))
-        status = keep_port(c, from->dst_port, &edge.dst_port, err);
+    if (status == MO_OK)
+        status =
+            name_input(c, from->dst_port, strands[first].input, &edge, err);
     if (status == MO_OK)
         status = mo_builder_add_edge(c->builder, &edge, &number, err);
-    if (status == MO_OK)
-        status = copy_comms(c, number, first, last, err);
-    return status;
-}
-
-static bool crosses(const mo_contraction *c, const mo_edge *edge)
-{
-    int from = c->how->group[edge->from], to = c->how->group[edge->to];
-
-    return from >= 0 && to >= 0 && from != to;
-}
-
-/* input[e]: which input of its group edge e is, counted member by member. */
-static void number_inputs(const mo_contraction *c, int *input)
-{
-    for (int group = 0; group < c->how->n_groups; group++) {
-        const int *start = c->groups->start;
-        int n = 0;
-
-        for (int k = start[group]; k < start[group + 1]; k++) {
-            int op = c->groups->member[k];
-
-            for (int i = c->g->in_start[op]; i < c->g->in_start[op + 1]; i++)
-                if (crosses(c, &c->g->edges[c->g->in_edges[i]]))
-                    input[c->g->in_edges[i]] = n++;
-        }
-    }
+    if (status != MO_OK)
+        return status;
+    return strands[first].next < 0
+               ? copy_comms(c, number, first, err)
+               : merge_comms(c, number, first, strands, err);
 }
 
 mo_status mo_contract_edges(mo_contraction *c, mo_error *err)
 {
-    int *input = calloc((size_t) c->g->n_edges + 1, sizeof *input);
-    mo_status status = input ? copy_columns(c, err) : mo_fail_memory(err);
+    strand *strands = calloc((size_t) c->g->n_edges + 1, sizeof *strands);
+    int *last = calloc((size_t) c->how->n_groups + 1, sizeof *last);
+    mo_status status =
+        strands && last ? copy_columns(c, err) : mo_fail_memory(err);
 
-    if (status == MO_OK)
-        number_inputs(c, input);
-    for (int e = 0; e < c->g->n_edges && status == MO_OK;) {
-        int last = end_of_parallels(c, e);
-
-        if (crosses(c, &c->g->edges[e]))
-            status = add_edge(c, e, last, input, err);
-        e = last;
+    if (status == MO_OK) {
+        tie_strands(c, strands, last);
+        number_inputs(c, strands);
     }
-    free(input);
+    for (int e = 0; e < c->g->n_edges && status == MO_OK; e++)
+        if (strands[e].leads)
+            status = add_edge(c, e, strands, err);
+    free(last);
+    free(strands);
     return status;
 }

@@ -24,9 +24,8 @@ static mo_status copy_columns(mo_contraction *c, mo_error *err)
 static mo_status copy_times(mo_contraction *c, int group, int op, mo_error *err)
 {
     for (int k = c->g->time_start[op]; k < c->g->time_start[op + 1]; k++) {
-        mo_status status = mo_builder_time(c->builder, group,
-                                           c->g->times[k].column,
-                                           c->g->times[k].us, err);
+        mo_status status = mo_builder_time(
+            c->builder, group, c->g->times[k].column, c->g->times[k].us, err);
         if (status != MO_OK)
             return status;
     }
@@ -43,8 +42,8 @@ static double sum_of(const mo_fused *fused)
 }
 
 /* Collects the members' times on one column; false when one has none. */
-static bool collect(const mo_contraction *c, int group, int column,
-                    double *us, int *n)
+static bool collect(const mo_contraction *c, int group, int column, double *us,
+                    int *n)
 {
     const int *start = c->groups->start;
 
@@ -72,16 +71,15 @@ static mo_status fuse_times(mo_contraction *c, int group, double *us,
     for (int column = 0; column < c->g->n_time_columns; column++) {
         mo_status status;
 
-        fused = (mo_fused) { c->g->time_columns[column].key, us, 0,
-                             saved_bytes };
+        fused =
+            (mo_fused){ c->g->time_columns[column].key, us, 0, saved_bytes };
         if (!collect(c, group, column, us, &fused.n))
             continue;
-        status = mo_builder_time(
-            c->builder, group, column,
-            c->how->fused_us && fused.n > 1
-                ? c->how->fused_us(c->how->context, &fused)
-                : sum_of(&fused),
-            err);
+        status = mo_builder_time(c->builder, group, column,
+                                 c->how->fused_us && fused.n > 1
+                                     ? c->how->fused_us(c->how->context, &fused)
+                                     : sum_of(&fused),
+                                 err);
         if (status != MO_OK)
             return status;
     }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coarsen/known.h"
+
 /*
  * The paper walks the graph depth first, binds what may become a rule, fuses
  * what did and unbinds the rest.  Since a link may only be followed when it is
@@ -41,15 +43,33 @@ static bool may_share(const mo_op *a, const mo_op *b)
     return same_text(a->pin, b->pin) && same_text(a->colocate, b->colocate);
 }
 
+static int count_producers(const mo_graph *g, int op)
+{
+    int n = 0, last = -1;
+
+    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
+        int from = g->edges[g->in_edges[i]].from;
+
+        /* Two distinct ones are all that any role asks for. */
+        if (from != last && n < 2)
+            n++;
+        last = from;
+    }
+    return n;
+}
+
 static void find_links(const mo_graph *g, int *next, mo_subject *subjects)
 {
+    mo_known known = { 0 };
+
     for (int i = 0; i < g->n_ops; i++) {
+        const char *type = g->ops[i].type;
         int reader = sole_reader(g, i);
 
-        next[i] = reader >= 0 && may_share(&g->ops[i], &g->ops[reader])
-                      ? reader
-                      : -1;
-        subjects[i] = mo_subject_of(g, i);
+        next[i] =
+            reader >= 0 && may_share(&g->ops[i], &g->ops[reader]) ? reader : -1;
+        subjects[i] = (mo_subject){ type, mo_known_find(&known, type),
+                                    count_producers(g, i) };
     }
 }
 
@@ -79,8 +99,8 @@ static const mo_rule *find_rule(const mo_rules *rules, int first, int last,
 
 /* Groups are marked with their head for the time being. */
 static void match_length(const mo_graph *g, const mo_rules *rules, int first,
-                         int last, const int *next,
-                         const mo_subject *subjects, int *group)
+                         int last, const int *next, const mo_subject *subjects,
+                         int *group)
 {
     for (int head = 0; head < g->n_ops; head++) {
         const mo_rule *rule;
@@ -128,17 +148,17 @@ mo_status mo_gcof_match(const mo_graph *g, const mo_rules *rules, int *group,
     return status;
 }
 
-mo_status mo_gcof(const mo_graph *g, const mo_rules *rules,
-                  double (*fused_us)(const void *, const mo_fused *),
-                  const void *context, mo_graph **coarse, mo_map **map,
-                  mo_error *err)
+mo_status mo_gcof(const mo_graph *g, const mo_gcof_options *options,
+                  mo_graph **coarse, mo_map **map, mo_error *err)
 {
     int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
-    mo_grouping grouping = { .group = group, .fused_us = fused_us,
-                             .context = context };
-    mo_status status = group ? mo_gcof_match(g, rules, group,
-                                             &grouping.n_groups, err)
-                             : mo_fail_memory(err);
+    mo_grouping grouping = { .group = group,
+                             .fused_us = options->fused_us,
+                             .context = options->context,
+                             .merge_parallel = options->merge_parallel };
+    mo_status status =
+        group ? mo_gcof_match(g, options->rules, group, &grouping.n_groups, err)
+              : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = mo_contract(g, &grouping, coarse, map, err);

@@ -9,6 +9,8 @@
 #ifndef MO_COARSEN_GCOF_H
 #define MO_COARSEN_GCOF_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "coarsen/contract.h"
 #include "coarsen/map.h"
@@ -23,11 +25,16 @@
 mo_status mo_gcof_match(const mo_graph *g, const mo_rules *rules, int *group,
                         int *n_groups, mo_error *err);
 
-/* Matches and contracts.  times: how measured times of members become one
- * (mo_grouping.fused_us with its context), or NULL for their sum. */
-mo_status mo_gcof(const mo_graph *g, const mo_rules *rules,
-                  double (*fused_us)(const void *, const mo_fused *),
-                  const void *context, mo_graph **coarse, mo_map **map,
-                  mo_error *err);
+typedef struct mo_gcof_options {
+    const mo_rules *rules;
+    /* The rest as in mo_grouping. */
+    double (*fused_us)(const void *context, const mo_fused *fused);
+    const void *context;
+    bool merge_parallel;
+} mo_gcof_options;
+
+/* Matches and contracts. */
+mo_status mo_gcof(const mo_graph *g, const mo_gcof_options *options,
+                  mo_graph **coarse, mo_map **map, mo_error *err);
 
 #endif

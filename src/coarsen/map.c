@@ -71,8 +71,7 @@ mo_status mo_map_compose(const mo_map *first, const mo_map *second,
     for (int i = 0; i < first->n_fine; i++) {
         int middle = first->coarse_of[i];
 
-        (*map)->coarse_of[i] =
-            middle < 0 ? middle : second->coarse_of[middle];
+        (*map)->coarse_of[i] = middle < 0 ? middle : second->coarse_of[middle];
     }
     mo_map_gather(*map);
     return MO_OK;

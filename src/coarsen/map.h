@@ -13,15 +13,15 @@
 
 /* Where an op can go other than into a coarse op. */
 enum {
-    MO_MAP_REPLICATED = -1,   /* it costs nothing: done wherever it is needed */
-    MO_MAP_CONSTANT = -2      /* computed before the first input arrives    */
+    MO_MAP_REPLICATED = -1, /* it costs nothing: done wherever it is needed */
+    MO_MAP_CONSTANT = -2    /* computed before the first input arrives    */
 };
 
 typedef struct mo_map {
     int n_fine, n_coarse;
-    int *coarse_of;    /* by fine op: its coarse op, or one of the above */
-    int *start;        /* members of coarse op c: member[start[c]..start[c+1]) */
-    int *member;       /* fine ops, in topological order within each */
+    int *coarse_of; /* by fine op: its coarse op, or one of the above */
+    int *start;     /* members of coarse op c: member[start[c]..start[c+1]) */
+    int *member;    /* fine ops, in topological order within each */
 } mo_map;
 
 void mo_map_free(mo_map *map);

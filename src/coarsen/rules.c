@@ -35,11 +35,13 @@ static mo_status check_word(const parser *p, const char *word, size_t length,
         unsigned char c = (unsigned char) word[i];
 
         if (c == '*')
-            return fail(p, err, "'*' is not supported: a rule is an ordered "
-                                "list of operator types, write each out");
+            return fail(p, err,
+                        "'*' is not supported: a rule is an ordered "
+                        "list of operator types, write each out");
         if (c <= ' ' || c >= 127)
-            return fail(p, err, "a rule holds something else than operator "
-                                "types; write words such as 'conv bn relu'");
+            return fail(p, err,
+                        "a rule holds something else than operator "
+                        "types; write words such as 'conv bn relu'");
     }
     return MO_OK;
 }
@@ -62,8 +64,9 @@ static mo_status split(parser *p, const char *text, size_t length,
         for (start = at; at < length && !is_blank(text[at]) && text[at] != '#';)
             at++;
         if (*n == MO_MAX_RULE)
-            return fail(p, err, "a rule of more than 16 types; no backend "
-                                "fuses that many, split it");
+            return fail(p, err,
+                        "a rule of more than 16 types; no backend "
+                        "fuses that many, split it");
         if (check_word(p, text + start, at - start, err) != MO_OK)
             return MO_E_INPUT;
         word = mo_arena_text(p->made->arena, text + start, at - start);
@@ -73,22 +76,22 @@ static mo_status split(parser *p, const char *text, size_t length,
     }
 }
 
-static mo_status add_rule(parser *p, const mo_word *words, int n,
-                          mo_error *err)
+static mo_status add_rule(parser *p, const mo_word *words, int n, mo_error *err)
 {
     size_t count = (size_t) p->made->n;
     mo_word *kept;
 
     if (n == 1)
-        return fail(p, err, "a rule of one type fuses nothing; add the types "
-                            "that follow it, or remove the line");
+        return fail(p, err,
+                    "a rule of one type fuses nothing; add the types "
+                    "that follow it, or remove the line");
     if (count == MO_MAX_RULES)
         return fail(p, err, "more than 1024 rules; no backend has that many");
     kept = mo_arena_array(p->made->arena, (size_t) n, sizeof *kept);
     if (!kept || MO_PUSH(p->made->rules, count, p->room, err) != MO_OK)
         return mo_fail_memory(err);
     memcpy(kept, words, (size_t) n * sizeof *kept);
-    p->made->rules[p->made->n++] = (mo_rule) { kept, n };
+    p->made->rules[p->made->n++] = (mo_rule){ kept, n };
     return MO_OK;
 }
 
@@ -131,8 +134,7 @@ static void sort_rules(mo_rules *rules)
 
     if (rules->n == 0)
         return;
-    qsort(rules->rules, (size_t) rules->n, sizeof *rules->rules,
-          compare_rules);
+    qsort(rules->rules, (size_t) rules->n, sizeof *rules->rules, compare_rules);
     for (int i = 1; i < rules->n; i++)
         if (compare_rules(&rules->rules[i], &rules->rules[kept]) != 0)
             rules->rules[++kept] = rules->rules[i];

@@ -17,7 +17,7 @@ enum { MO_MAX_RULE = 16, MO_MAX_RULES = 1024, MO_MAX_RULE_FILE = 1 << 20 };
 
 typedef struct mo_rule {
     const mo_word *words;
-    int n;                    /* 2 .. MO_MAX_RULE */
+    int n; /* 2 .. MO_MAX_RULE */
 } mo_rule;
 
 /* Longest first; among equals, in byte order of their words; no rule twice. */
@@ -29,7 +29,7 @@ typedef struct mo_rules {
 
 typedef struct mo_rule_set {
     const char *name, *help;
-    const char *text;         /* as in a rule file */
+    const char *text; /* as in a rule file */
 } mo_rule_set;
 
 /* Ends with a NULL name. */

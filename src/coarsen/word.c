@@ -5,41 +5,44 @@
 
 static bool is_named(const mo_subject *subject, const char *name)
 {
-    return subject->operator&& strcmp(subject->operator->name, name) == 0;
+    return subject->kind && strcmp(subject->kind->name, name) == 0;
 }
 
 static bool is_class(const mo_subject *subject, mo_class class)
 {
-    return subject->operator&& subject->operator->class == class;
+    return subject->kind && subject->kind->class == class;
 }
 
 static bool is_conv(const mo_subject *subject)
 {
-    return is_named(subject, "Convolution") ||
-           is_named(subject, "GroupConvolution");
+    return is_class(subject, MO_CLASS_CONVOLUTION) &&
+           (is_named(subject, "Convolution") ||
+            is_named(subject, "GroupConvolution"));
 }
 
 static bool is_matmul(const mo_subject *subject)
 {
-    return is_named(subject, "MatMul") || is_named(subject, "Gemm") ||
-           is_named(subject, "Linear") || is_named(subject, "Addmm");
+    return is_class(subject, MO_CLASS_MATMUL) &&
+           (is_named(subject, "MatMul") || is_named(subject, "Linear") ||
+            is_named(subject, "Gemm") || is_named(subject, "Addmm"));
 }
 
 /* One of the two operands is no op: it is a constant. */
 static bool is_bias(const mo_subject *subject)
 {
-    return is_named(subject, "Add") && subject->n_inputs == 1;
+    return subject->n_inputs == 1 && is_named(subject, "Add");
 }
 
 static bool is_scale(const mo_subject *subject)
 {
-    return (is_named(subject, "Multiply") || is_named(subject, "Divide")) &&
-           subject->n_inputs == 1;
+    return subject->n_inputs == 1 &&
+           (is_named(subject, "Multiply") || is_named(subject, "Divide"));
 }
 
 static bool is_bn(const mo_subject *subject)
 {
-    return is_named(subject, "BatchNormInference");
+    return is_class(subject, MO_CLASS_NORMALIZATION) &&
+           is_named(subject, "BatchNormInference");
 }
 
 static bool is_norm(const mo_subject *subject)
@@ -89,41 +92,16 @@ mo_word mo_word_of(const char *text)
         if (strcasecmp(role->word, text) == 0)
             word.role = role;
     if (!word.role)
-        word.operator = mo_operator_find(text);
+        word.kind = mo_operator_find(text);
     return word;
 }
 
+/* A type that stands for an operator is that and no mere text: aten.norm is no
+ * "norm". */
 bool mo_word_matches(const mo_word *word, const mo_subject *subject)
 {
-    if (word->role && word->role->answers(subject))
-        return true;
-    if (word->operator)
-        return word->operator== subject->operator;
-    return subject->type && strcasecmp(word->text, subject->type) == 0;
-}
-
-static int count_producers(const mo_graph *g, int op)
-{
-    int n = 0, last = -1;
-
-    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
-        int from = g->edges[g->in_edges[i]].from;
-
-        /* Two distinct ones are all that any role asks for. */
-        if (from != last && n < 2)
-            n++;
-        last = from;
-    }
-    return n;
-}
-
-mo_subject mo_subject_of(const mo_graph *g, int op)
-{
-    const char *type = g->ops[op].type;
-
-    return (mo_subject) {
-        .type = type,
-        .operator = type ? mo_operator_find(type) : NULL,
-        .n_inputs = count_producers(g, op),
-    };
+    if (!subject->kind)
+        return subject->type && strcasecmp(word->text, subject->type) == 0;
+    return word->role ? word->role->answers(subject)
+                      : word->kind == subject->kind;
 }

@@ -1,29 +1,28 @@
 /*
  * word.h - a word of a fusion rule, and which ops answer to it.
  *
- * A word is a role (conv, matmul, bias, act, ...: moirai-coarsen(1) lists them),
- * else an operator name of any vocabulary, else a type taken literally.  Case
- * never matters.
+ * A word is a role (conv, matmul, bias, act, ...: moirai-coarsen(1) lists
+ * them), else an operator name of any vocabulary, else a type taken literally.
+ * Case never matters.
  */
 #ifndef MO_COARSEN_WORD_H
 #define MO_COARSEN_WORD_H
 
 #include <stdbool.h>
 
-#include "graph/graph.h"
 #include "ingest/operator.h"
 
 typedef struct mo_word {
-    const char *text;               /* as written; the owner's */
-    const struct mo_role *role;     /* or NULL */
-    const mo_operator *operator;    /* or NULL */
+    const char *text;           /* as written; the owner's */
+    const struct mo_role *role; /* or NULL */
+    const mo_operator *kind;    /* or NULL */
 } mo_word;
 
 /* What a word is asked about. */
 typedef struct mo_subject {
-    const char *type;               /* or NULL */
-    const mo_operator *operator;    /* what type stands for, or NULL */
-    int n_inputs;                   /* ops it reads from, constants not counted */
+    const char *type;        /* or NULL */
+    const mo_operator *kind; /* what type stands for, or NULL */
+    int n_inputs;            /* ops it reads from, constants not counted */
 } mo_subject;
 
 typedef struct mo_role {
@@ -38,8 +37,5 @@ extern const mo_role mo_roles[];
 mo_word mo_word_of(const char *text);
 
 bool mo_word_matches(const mo_word *word, const mo_subject *subject);
-
-/* Op i of g as words see it. */
-mo_subject mo_subject_of(const mo_graph *g, int op);
 
 #endif

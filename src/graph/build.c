@@ -95,6 +95,17 @@ mo_status mo_builder_text(mo_builder *builder, const char *text, size_t length,
     return status;
 }
 
+mo_status mo_builder_own_text(mo_builder *builder, const char *text,
+                              size_t length, const char **kept, mo_error *err)
+{
+    const char *copy = mo_arena_text(builder->arena, text, length);
+
+    if (!copy)
+        return mo_fail_memory(err);
+    *kept = copy;
+    return MO_OK;
+}
+
 static mo_status add_slot(mo_builder *b, int line, mo_error *err)
 {
     if (b->n_ops >= MO_MAX_OPS)
@@ -108,21 +119,40 @@ static mo_status add_slot(mo_builder *b, int line, mo_error *err)
     return MO_OK;
 }
 
+static mo_status check_name(const mo_builder *b, const char *name,
+                            size_t length, int line, mo_error *err)
+{
+    if (length == 0 || memchr(name, '\0', length))
+        return mo_fail_at(err, MO_E_INPUT, b->file, line,
+                          "an op's id is empty or holds a zero byte; give it "
+                          "a proper one");
+    return MO_OK;
+}
+
 mo_status mo_builder_slot(mo_builder *builder, const char *name, size_t length,
                           int line, int *slot, mo_error *err)
 {
-    mo_status status;
+    mo_status status = check_name(builder, name, length, line, err);
     int number;
 
-    if (length == 0 || memchr(name, '\0', length))
-        return mo_fail_at(err, MO_E_INPUT, builder->file, line,
-                          "an op's id is empty or holds a zero byte; give it "
-                          "a proper one");
-    status = mo_intern_put(builder->names, name, length, &number, err);
+    if (status == MO_OK)
+        status = mo_intern_put(builder->names, name, length, &number, err);
     if (status == MO_OK && (size_t) number == builder->n_ops)
         status = add_slot(builder, line, err);
     if (status == MO_OK)
         *slot = number;
+    return status;
+}
+
+mo_status mo_builder_new_slot(mo_builder *builder, const char *name,
+                              size_t length, int line, int *slot, mo_error *err)
+{
+    mo_status status = check_name(builder, name, length, line, err);
+
+    if (status == MO_OK)
+        status = mo_intern_append(builder->names, name, length, slot, err);
+    if (status == MO_OK)
+        status = add_slot(builder, line, err);
     return status;
 }
 
@@ -297,6 +327,11 @@ mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
     assert(edge >= 0 && (size_t) edge < builder->n_edges);
     return add_sample(builder, &builder->comms,
                       (mo_builder_sample){ edge, column, us }, err);
+}
+
+void mo_builder_ask_ids(mo_builder *builder, int *ids)
+{
+    builder->ids = ids;
 }
 
 void mo_builder_name(mo_builder *builder, const char *name)

@@ -28,10 +28,20 @@ void mo_builder_free(mo_builder *builder);
 mo_status mo_builder_text(mo_builder *builder, const char *text, size_t length,
                           const char **kept, mo_error *err);
 
+/* The same for a text that no other will equal: it is not looked for. */
+mo_status mo_builder_own_text(mo_builder *builder, const char *text,
+                              size_t length, const char **kept, mo_error *err);
+
 /* The slot of the op of that name, whether it was defined yet or not.  line is
  * where it was mentioned, for the error when it never is. */
 mo_status mo_builder_slot(mo_builder *builder, const char *name, size_t length,
                           int line, int *slot, mo_error *err);
+
+/* A new slot for an op whose name is no other's, in builders that never ask for
+ * a slot by its name: it is not looked for and cannot be found. */
+mo_status mo_builder_new_slot(mo_builder *builder, const char *name,
+                              size_t length, int line, int *slot,
+                              mo_error *err);
 
 /* The slot of the op of that name, or -1 when nobody mentioned it. */
 int mo_builder_find(const mo_builder *builder, const char *name,
@@ -85,6 +95,10 @@ mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
 
 /* What the graph is called; a kept text or NULL. */
 void mo_builder_name(mo_builder *builder, const char *name);
+
+/* Asks finish to tell what became of the slots: ids, one int for each, is
+ * filled with the ids of their ops in the graph. */
+void mo_builder_ask_ids(mo_builder *builder, int *ids);
 
 /*
  * Makes the graph.  Takes O((ops + edges) log ops) time.  The builder is empty

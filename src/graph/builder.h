@@ -62,6 +62,7 @@ struct mo_builder {
     size_t n_tensors, tensors_room;
 
     mo_builder_samples times, comms;
+    int *ids; /* where the caller wants the ids of the slots, or NULL */
 };
 
 /* How many bytes of a name a message shows: names may be megabytes long. */

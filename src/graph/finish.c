@@ -77,6 +77,8 @@ static mo_status pack_ops(mo_builder *b, mo_graph *g, int *place, mo_error *err)
     status = mo_pack_times(b, g, place, err);
     if (status != MO_OK)
         return status;
+    if (b->ids && b->n_ops > 0)
+        memcpy(b->ids, place, b->n_ops * sizeof *place);
     mo_group_permute(b->ops, (int) b->n_ops, sizeof *b->ops, place);
     return MO_OK;
 }

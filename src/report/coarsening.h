@@ -9,8 +9,8 @@
 #include "graph/summary.h"
 
 typedef struct mo_coarsening {
-    const char *file;       /* what the user called the graph */
-    const char *fusion;     /* the rule set, or the file of rules */
+    const char *file;   /* what the user called the graph */
+    const char *fusion; /* the rule set, or the file of rules */
     const mo_coarsen_report *report;
     const mo_summary *before, *after;
 } mo_coarsening;

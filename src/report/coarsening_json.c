@@ -32,11 +32,13 @@ void mo_coarsening_json(const mo_coarsening *coarsening, mo_out *out)
 
     mo_out_text(out, "{\n  \"graph\": ");
     mo_out_json(out, c->file);
-    mo_out_printf(out, ",\n  \"ops\": %d,\n  \"clean_ops\": %d,\n"
-                       "  \"coarse_ops\": %d,\n",
+    mo_out_printf(out,
+                  ",\n  \"ops\": %d,\n  \"clean_ops\": %d,\n"
+                  "  \"coarse_ops\": %d,\n",
                   c->before->ops, c->report->clean_ops, c->after->ops);
-    mo_out_printf(out, "  \"edges\": %d,\n  \"clean_edges\": %d,\n"
-                       "  \"coarse_edges\": %d,\n",
+    mo_out_printf(out,
+                  "  \"edges\": %d,\n  \"clean_edges\": %d,\n"
+                  "  \"coarse_edges\": %d,\n",
                   c->before->edges, c->report->clean_edges, c->after->edges);
     mo_out_printf(out, "  \"clean_cuts\": %d,\n  \"largest_segment\": %d,\n",
                   c->after->clean_cuts, c->after->largest_segment);

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-enum { SHOWN_SIZE = 128 };   /* of a name; what is longer ends in "..." */
+enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
 
 static void put_counts(const mo_coarsening *c, mo_out *out)
 {
@@ -20,9 +20,8 @@ static void put_counts(const mo_coarsening *c, mo_out *out)
     mo_out_printf(out, "\n%-12s%d, then %d, fused %d\n", "edges",
                   c->before->edges, c->report->clean_edges, c->after->edges);
     mo_out_printf(out, "%-12s%d, at most %d ops between; was %d, %d\n",
-                  "clean cuts", c->after->clean_cuts,
-                  c->after->largest_segment, c->before->clean_cuts,
-                  c->before->largest_segment);
+                  "clean cuts", c->after->clean_cuts, c->after->largest_segment,
+                  c->before->clean_cuts, c->before->largest_segment);
 }
 
 static void put_passes(const mo_coarsening *c, mo_out *out)
