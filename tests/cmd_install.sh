@@ -2,7 +2,7 @@
 # What make install leaves is whole: the commands run from there, and another
 # program finds headers and library through pkg-config.
 . "${top_srcdir:=.}/tests/tap.sh"
-: "${top_builddir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+: "${CC:=cc}" "${CFLAGS:=}"
 
 # The outer make's job server and overrides are not ours.
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR

@@ -17,6 +17,7 @@
 
 LC_ALL=C
 export LC_ALL
+: "${top_builddir:=.}"
 
 tap_count=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/moirai-test.XXXXXX") || exit 99
