@@ -29,41 +29,78 @@ typedef struct settings {
 typedef struct work {
     mo_graph *fine, *coarse;
     mo_map *map;
+    unsigned passes;
     mo_rules *rules;
-    mo_cluster *cluster;
+    mo_cluster *cluster; /* or NULL */
     mo_coarsen_report report;
     mo_summary before, after;
 } work;
+
+static bool is_stdio(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+/* The graph goes to standard output when asked to, and then alone. */
+static bool has_stdout(const settings *s)
+{
+    return is_stdio(s->output) || (s->dot && !s->output);
+}
+
+static mo_status check(const settings *s, const char *path, mo_error *err)
+{
+    if (s->json && has_stdout(s))
+        return mo_fail(err, MO_E_USAGE,
+                       "--json and the graph cannot both be standard output; "
+                       "give the graph a file with -o FILE");
+    if (is_stdio(path) && is_stdio(s->cluster))
+        return mo_fail(err, MO_E_USAGE,
+                       "graph and cluster cannot both be standard input");
+    return MO_OK;
+}
+
+/* Devices only matter to times that were measured. */
+static mo_status read_cluster(const settings *s, const char *path, work *w,
+                              mo_error *err)
+{
+    char *where = NULL;
+    mo_status status;
+
+    if (!s->cluster && w->fine->n_time_columns == 0)
+        return MO_OK;
+    status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
+    if (status == MO_OK && w->fine->n_time_columns > 0)
+        mo_talk_say(&s->talk, "times of fused ops: %s", where);
+    free(where);
+    return status;
+}
 
 static mo_status read_inputs(const settings *s, const char *path, work *w,
                              mo_error *err)
 {
     mo_read_options options = { (const char *const *) s->shapes.items,
                                 s->shapes.count };
-    char *where = NULL;
     mo_status status = mo_rules_load(s->fusion, &w->rules, err);
 
     if (status == MO_OK)
+        status = mo_clean_parse(s->clean, &w->passes, err);
+    if (status == MO_OK)
         status = mo_read_graph(path, &options, &w->fine, NULL, err);
     if (status == MO_OK)
-        status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
-    if (status == MO_OK && w->fine->n_time_columns > 0)
-        mo_talk_say(&s->talk, "times of fused ops for %s", where);
-    free(where);
+        status = read_cluster(s, path, w, err);
     return status;
 }
 
 static mo_status coarsen(const settings *s, work *w, mo_error *err)
 {
-    mo_coarsen_options options = { .rules = w->rules,
+    mo_coarsen_options options = { .clean = w->passes,
+                                   .rules = w->rules,
                                    .fused_us = mo_fused_us,
                                    .context = w->cluster };
     double begin = mo_talk_seconds();
-    mo_status status = mo_clean_parse(s->clean, &options.clean, err);
+    mo_status status =
+        mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report, err);
 
-    if (status == MO_OK)
-        status =
-            mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report, err);
     if (status == MO_OK)
         mo_talk_say(&s->talk, "coarsened in %.2f s", mo_talk_seconds() - begin);
     if (status == MO_OK)
@@ -111,16 +148,14 @@ static mo_status write_report(const settings *s, const char *path,
     return mo_out_commit(out, err);
 }
 
-/* Standard output is the graph's when it is wanted there, else the table's. */
 static mo_status write_results(const settings *s, const char *path,
                                const work *w, mo_error *err)
 {
-    bool has_file = s->output && strcmp(s->output, "-") != 0;
     mo_status status = MO_OK;
 
     if (s->output || s->dot)
         status = write_graph(s, path, w, err);
-    if (status == MO_OK && (has_file || (!s->output && !s->dot)))
+    if (status == MO_OK && !has_stdout(s))
         status = write_report(s, path, w, err);
     return status;
 }
@@ -128,8 +163,10 @@ static mo_status write_results(const settings *s, const char *path,
 static mo_status run(const settings *s, const char *path, mo_error *err)
 {
     work w = { 0 };
-    mo_status status = read_inputs(s, path, &w, err);
+    mo_status status = check(s, path, err);
 
+    if (status == MO_OK)
+        status = read_inputs(s, path, &w, err);
     if (status == MO_OK)
         status = coarsen(s, &w, err);
     if (status == MO_OK)
@@ -154,7 +191,7 @@ int main(int argc, char **argv)
           "rules: default, eigen, cublaslt, cudnn, onednn, none or a file",
           MO_OPTION_TEXT, .to = &s.fusion },
         { 0, "clean", "PASSES",
-          "all, none, or some of constants,sources,idle,parallel",
+          "all, none, or some of constants,sources,results,views,parallel",
           MO_OPTION_TEXT, .to = &s.clean },
         { 'c', "cluster", "FILE|NAME", "devices whose measured times are fused",
           MO_OPTION_TEXT, .to = &s.cluster },

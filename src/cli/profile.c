@@ -180,7 +180,7 @@ int main(int argc, char **argv)
           .to = &s.test },
         { 0, "clean", "PASSES",
           "clean graphs: all, none, or some of "
-          "constants,sources,idle,parallel",
+          "constants,sources,results,views,parallel",
           MO_OPTION_TEXT, .to = &s.clean },
         { 'o', "output", "FILE", "write the factors to FILE", MO_OPTION_TEXT,
           .to = &s.output },

@@ -11,8 +11,10 @@ const mo_clean_pass mo_clean_passes[] = {
       false, mo_clean_mark_constants },
     { "sources", "inputs, and views of them, are wherever they are read", false,
       mo_clean_mark_sources },
-    { "idle", "views join what they are views of; results vanish", false,
-      mo_clean_mark_idle },
+    { "results", "outputs are remembered by what makes them", false,
+      mo_clean_mark_results },
+    { "views", "what only looks at a tensor joins what makes it", false,
+      mo_clean_mark_views },
     { "parallel", "edges of one tensor between the same ops become one", true,
       mo_clean_mark_nothing },
     { NULL, NULL, false, NULL },
@@ -180,7 +182,8 @@ mo_status mo_clean_parse(const char *text, unsigned *which, mo_error *err)
         if (bit == 0 && !(length == 4 && strncmp(word, "none", 4) == 0))
             return mo_fail(err, MO_E_USAGE,
                            "'%.*s' is no cleaning pass; there are constants, "
-                           "sources, idle and parallel, and all and none",
+                           "sources, results, views and parallel, and all and "
+                           "none",
                            (int) length, word);
         bits = is_off ? bits & ~bit : bits | bit;
         word += length;

@@ -24,11 +24,11 @@ typedef struct mo_clean_pass {
     void (*mark)(const mo_graph *g, int *group, bool *silent);
 } mo_clean_pass;
 
-/* constants, sources, idle, parallel; ends with a NULL name. */
+/* constants, sources, results, views, parallel; ends with a NULL name. */
 extern const mo_clean_pass mo_clean_passes[];
 enum {
-    MO_CLEAN_PASSES = 4,
-    MO_CLEAN_PARALLEL = 1 << 3,
+    MO_CLEAN_PASSES = 5,
+    MO_CLEAN_PARALLEL = 1 << 4,
     MO_CLEAN_ALL = (1 << MO_CLEAN_PASSES) - 1
 };
 
@@ -40,7 +40,7 @@ typedef struct mo_clean_report {
 mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
                    mo_map **map, mo_clean_report *report, mo_error *err);
 
-/* "all", "none", "constants,idle", "all,-sources" -> bits.  "-sources" alone
+/* "all", "none", "constants,views", "all,-sources" -> bits.  "-sources" alone
  * takes it from all. */
 mo_status mo_clean_parse(const char *text, unsigned *which, mo_error *err);
 

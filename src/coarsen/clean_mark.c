@@ -122,6 +122,21 @@ void mo_clean_mark_sources(const mo_graph *g, int *group, bool *silent)
     }
 }
 
+/* Results do nothing; their producers remember (mo_op.is_output). */
+void mo_clean_mark_results(const mo_graph *g, int *group, bool *silent)
+{
+    mo_known known = { 0 };
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        bool is_result = kind && kind->class == MO_CLASS_NONE &&
+                         mo_graph_out_degree(g, i) == 0;
+
+        silent[i] = false;
+        group[i] = is_result && !is_bound(&g->ops[i]) ? MO_MAP_REPLICATED : i;
+    }
+}
+
 /* The group that alone feeds op, or -1. */
 static int sole_producer(const mo_graph *g, int op, const int *group)
 {
@@ -137,12 +152,9 @@ static int sole_producer(const mo_graph *g, int op, const int *group)
     return producer;
 }
 
-/*
- * A view does nothing: it joins what it is a view of.  No cycle can come of it,
- * since nothing but that reaches it.  Results vanish; their producers remember
- * (mo_op.is_output).
- */
-void mo_clean_mark_idle(const mo_graph *g, int *group, bool *silent)
+/* A view does nothing: it joins what it is a view of.  No cycle can come of it,
+ * since nothing but that reaches it. */
+void mo_clean_mark_views(const mo_graph *g, int *group, bool *silent)
 {
     mo_known known = { 0 };
 
@@ -150,16 +162,9 @@ void mo_clean_mark_idle(const mo_graph *g, int *group, bool *silent)
         const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
         int producer = sole_producer(g, i, group);
 
-        silent[i] = false;
-        group[i] = i;
-        if (!kind || is_bound(&g->ops[i]))
-            continue;
-        if (kind->class == MO_CLASS_NONE && mo_graph_out_degree(g, i) == 0) {
-            group[i] = MO_MAP_REPLICATED;
-        } else if (kind->class == MO_CLASS_FREE && producer >= 0) {
-            group[i] = producer;
-            silent[i] = true;
-        }
+        silent[i] = kind && kind->class == MO_CLASS_FREE && producer >= 0 &&
+                    !is_bound(&g->ops[i]);
+        group[i] = silent[i] ? producer : i;
     }
 }
 

@@ -18,7 +18,8 @@ mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
  * Before numbering, a group is called by the id of its first member. */
 void mo_clean_mark_constants(const mo_graph *g, int *group, bool *silent);
 void mo_clean_mark_sources(const mo_graph *g, int *group, bool *silent);
-void mo_clean_mark_idle(const mo_graph *g, int *group, bool *silent);
+void mo_clean_mark_results(const mo_graph *g, int *group, bool *silent);
+void mo_clean_mark_views(const mo_graph *g, int *group, bool *silent);
 
 /* The pass that takes out nothing. */
 void mo_clean_mark_nothing(const mo_graph *g, int *group, bool *silent);
