@@ -76,6 +76,9 @@ static void say_op(const mo_graph *g, int i)
     say_text("weights", op->weights);
     say_text("pin", op->pin);
     say_text("colocate", op->colocate);
+    say_text("members", op->members);
+    if (op->is_output)
+        say(" leaves");
     if (g->n_time_columns > 0)
         say_measures(g->time_columns, g->times, g->time_start[i],
                      g->time_start[i + 1]);

@@ -121,6 +121,45 @@ START_TEST(equal_texts_are_one)
 }
 END_TEST
 
+START_TEST(a_text_of_its_own_is_kept_beside_its_equals)
+{
+    mo_builder *b = builder_new();
+    const char *one = text_of(b, "conv"), *own = NULL;
+
+    MUST(mo_builder_own_text(b, "conv2", 4, &own, &err));
+    ck_assert_str_eq(own, "conv");
+    ck_assert_ptr_ne(own, one);
+    ck_assert_ptr_eq(text_of(b, "conv"), one);
+    mo_builder_free(b);
+}
+END_TEST
+
+/* Told in an order that is not the graph's. */
+START_TEST(finish_tells_the_ids_of_the_slots)
+{
+    static const char *const names[] = { "c", "b", "a" };
+    mo_builder *b = builder_new();
+    int slot = -1, ids[COUNT(names)];
+    mo_graph *g = NULL;
+    mo_op *op;
+
+    for (int i = 0; i < COUNT(names); i++) {
+        MUST(mo_builder_new_slot(b, names[i], 1, 1, &slot, &err));
+        ck_assert_int_eq(slot, i);
+        MUST(mo_builder_define(b, slot, 1, &op, &err));
+    }
+    ck_assert_int_eq(mo_builder_find(b, "a", 1), -1);
+    add(b, (mo_builder_edge){ .from = 0, .to = 2, .bytes = MO_UNKNOWN });
+    mo_builder_ask_ids(b, ids);
+    MUST(mo_builder_finish(b, &g, &err));
+    for (int i = 0; i < COUNT(names); i++)
+        ck_assert_int_eq(ids[i], id_of(g, names[i]));
+    ck_assert_int_eq(ids[2], 2);
+    mo_graph_free(g);
+    mo_builder_free(b);
+}
+END_TEST
+
 static const struct {
     int64_t memory, weights, workspace, wanted;
 } memories[] = {
@@ -542,6 +581,8 @@ SUITE(build)
 {
     TEST(a_defined_op_knows_nothing_but_its_name);
     TEST(equal_texts_are_one);
+    TEST(a_text_of_its_own_is_kept_beside_its_equals);
+    TEST(finish_tells_the_ids_of_the_slots);
     EACH(memory_is_weights_and_workspace_unless_given, COUNT(memories));
     EACH(an_edge_is_as_large_as_its_producers_one_output, COUNT(sizes));
     EACH(a_tensor_is_its_key_or_its_port_or_the_one_output, COUNT(carried));

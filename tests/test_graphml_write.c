@@ -92,6 +92,19 @@ static const struct {
       "    <edge source=\"a\" target=\"b\"></edge>\n"
       "    <edge source=\"a\" target=\"c\"><data key=\"edge_bytes\">2</data>"
       "</edge>\n" TAIL },
+    /* Coarse ops, and what leaves the network. */
+    { GRAPHML(KEY("m", "node", "members") KEY("l", "node", "output"),
+              NODE("a", DATA("m", "[\"a\",\"&lt;\"]"))
+              NODE("b", DATA("l", "1")) NODE("c", DATA("l", "0"))),
+      HEAD
+      "  <key id=\"members\" for=\"node\" attr.name=\"members\" "
+      "attr.type=\"string\"/>\n"
+      "  <key id=\"output\" for=\"node\" attr.name=\"output\" "
+      "attr.type=\"boolean\"/>\n" GRAPH
+      "    <node id=\"a\"><data key=\"members\">[&quot;a&quot;,&quot;&lt;&quot;]"
+      "</data></node>\n"
+      "    <node id=\"b\"><data key=\"output\">true</data></node>\n"
+      "    <node id=\"c\"></node>\n" TAIL },
     /* Columns, constants and named ports. */
     { GRAPHML(DEFAULT("t", "node", "time_us.A", "0.5")
               KEY("c", "edge", "comm_us.A.B") KEY("k", "node", "constant"),

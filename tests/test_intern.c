@@ -76,6 +76,19 @@ START_TEST(find_adds_nothing)
 }
 END_TEST
 
+START_TEST(what_is_appended_is_numbered_and_not_found)
+{
+    int number = -1;
+
+    put("a", 1);
+    MUST(mo_intern_append(table, "b", 1, &number, &err));
+    ck_assert_int_eq(number, 1);
+    ck_assert_str_eq(mo_intern_text(table, 1), "b");
+    ck_assert_int_eq(mo_intern_find(table, "b", 1), -1);
+    ck_assert_int_eq(put("c", 1), 2);
+}
+END_TEST
+
 START_TEST(texts_outlive_the_table)
 {
     const char *text;
@@ -122,6 +135,7 @@ SUITE(intern)
     TEST(only_the_given_length_counts);
     TEST(a_zero_byte_is_a_byte_like_any_other);
     TEST(find_adds_nothing);
+    TEST(what_is_appended_is_numbered_and_not_found);
     TEST(texts_outlive_the_table);
     TEST(many_names_keep_their_numbers);
 }

@@ -308,9 +308,43 @@ START_TEST(members_come_one_after_the_other)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    bool valid;
+} arrays[] = {
+    { "[\"a\"]", true },
+    { " [ \"a\" , \"\" ] ", true },
+    { "[\"\\u00e9\",\"caf\xc3\xa9\"]", true },
+    { "", false },
+    { "[]", false },
+    { "[\"a\"", false },
+    { "[\"a\",]", false },
+    { "[,\"a\"]", false },
+    { "[\"a\" \"b\"]", false },
+    { "[\"a\"]]", false },
+    { "[\"a\"] x", false },
+    { "[\"a\", 1]", false },
+    { "[[\"a\"]]", false },
+    { "[null]", false },
+    { "{\"a\":\"b\"}", false },
+    { "\"a\"", false },
+    { "[\"\xff\"]", false },
+    { "[\"a\\\"]", false },
+};
+
+START_TEST(arrays_of_texts_are_told_from_the_rest)
+{
+    const char *text = arrays[_i].text;
+
+    ck_assert_msg(mo_json_is_texts(text, strlen(text)) == arrays[_i].valid,
+                  "%s", text);
+}
+END_TEST
+
 SUITE(json)
 {
     EACH(objects_are_told_from_the_rest, COUNT(objects));
+    EACH(arrays_of_texts_are_told_from_the_rest, COUNT(arrays));
     TEST(no_part_of_an_object_is_one);
     TEST(a_zero_byte_is_no_white_space);
     EACH(depth_is_limited, 4);

@@ -164,6 +164,28 @@ START_TEST(printf_may_be_long)
 }
 END_TEST
 
+START_TEST(what_is_lent_makes_room_for_the_next)
+{
+    mo_out *out;
+    size_t size = 0;
+
+    MUST(mo_out_memory(&out, &err));
+    ck_assert_str_eq(mo_out_lend(out, &size), "");
+    for (int n = 1; n < 5000; n = 3 * n + 1) {
+        const char *text;
+
+        for (int i = 0; i < n; i++)
+            mo_out_char(out, 'x');
+        text = mo_out_lend(out, &size);
+        ck_assert_ptr_nonnull(text);
+        ck_assert_uint_eq(size, (size_t) n);
+        ck_assert_uint_eq(strspn(text, "x"), (size_t) n);
+        ck_assert_int_eq(text[n], '\0');
+    }
+    mo_out_abandon(out);
+}
+END_TEST
+
 START_TEST(what_was_taken_is_gone)
 {
     mo_out *out = NULL;
@@ -575,6 +597,7 @@ SUITE(out)
     TEST(long_texts_are_escaped_throughout);
     TEST(pieces_come_out_in_order);
     TEST(printf_may_be_long);
+    TEST(what_is_lent_makes_room_for_the_next);
     TEST(what_was_taken_is_gone);
     TEST(a_file_appears_only_when_committed);
     EACH(an_abandoned_file_leaves_no_trace, 3);

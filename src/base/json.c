@@ -216,6 +216,19 @@ bool mo_json_is_object(const char *text, size_t length)
     return c.at == c.end;
 }
 
+bool mo_json_is_texts(const char *text, size_t length)
+{
+    cursor c = { text, text + length };
+
+    if (!take_mark(&c, '['))
+        return false;
+    do {
+        if (!skip_string(&c))
+            return false;
+    } while (take_mark(&c, ','));
+    return take_mark(&c, ']') && c.at == c.end;
+}
+
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;

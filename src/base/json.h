@@ -16,6 +16,9 @@
 /* Is this one JSON object, whole and well-formed?  Depth at most 32. */
 bool mo_json_is_object(const char *text, size_t length);
 
+/* Is it one array of texts, of one at least? */
+bool mo_json_is_texts(const char *text, size_t length);
+
 /* The raw value of key in the object at text (0-terminated, checked before):
  * "12", "\"same_upper\"", "[1,1]".  Of several the last one, as most readers
  * have it; NULL when absent. */

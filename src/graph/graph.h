@@ -45,7 +45,7 @@ typedef struct mo_op {
     const char *pin;        /* device id it must be placed on, or NULL       */
     const char *colocate;   /* ops with the same text share a device, or NULL */
     const char *members;    /* a coarse op: the names of the ops it stands for,
-                               a JSON array, or NULL                         */
+                               one at least, ["conv1","relu1"], or NULL      */
     double flops;           /* arithmetic, or MO_UNKNOWN                     */
     double bytes;           /* memory traffic, or MO_UNKNOWN                 */
     int64_t memory_bytes;     /* resident while hosted; never unknown        */
@@ -144,7 +144,7 @@ double mo_graph_time_us(const mo_graph *g, int op, int column);
 double mo_graph_comm_us(const mo_graph *g, int edge, int column);
 
 /* A digest of all that a placement or an execution could depend on: not of
- * labels, lines, or what the graph is called. */
+ * labels, lines, or what the graph and its files are called. */
 mo_status mo_graph_digest(const mo_graph *g, uint64_t *digest, mo_error *err);
 
 #endif

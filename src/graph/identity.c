@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/digest.h"
 #include "graph/graph.h"
 
@@ -17,6 +19,20 @@ static void hash_counts(const mo_graph *g, mo_digest *d)
     mo_digest_int(d, g->n_comm_columns);
 }
 
+/* What stands behind the file's name, "offset:size:dtype:shape": a file may be
+ * called otherwise elsewhere. */
+static const char *without_file(const char *weights)
+{
+    const char *at = weights ? weights + strlen(weights) : NULL;
+
+    for (int colons = 0; colons < 4;) {
+        if (at == weights)
+            return weights;
+        colons += *--at == ':';
+    }
+    return at;
+}
+
 static void hash_op(const mo_op *op, mo_digest *d)
 {
     mo_digest_text(d, op->name);
@@ -24,7 +40,7 @@ static void hash_op(const mo_op *op, mo_digest *d)
     mo_digest_text(d, op->shape);
     mo_digest_text(d, op->dtype);
     mo_digest_text(d, op->attrs);
-    mo_digest_text(d, op->weights);
+    mo_digest_text(d, without_file(op->weights));
     mo_digest_text(d, op->pin);
     mo_digest_text(d, op->colocate);
     mo_digest_text(d, op->members);

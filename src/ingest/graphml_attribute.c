@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define OP(field) offsetof(mo_graphml_node, op.field)
+#define OP(field)   offsetof(mo_graphml_node, op.field)
 #define EDGE(field) offsetof(mo_graphml_edge, field)
 
 static const mo_graphml_attribute node_attributes[] = {
@@ -15,6 +15,7 @@ static const mo_graphml_attribute node_attributes[] = {
     { { "weights" }, MO_GRAPHML_TEXT, OP(weights) },
     { { "pin" }, MO_GRAPHML_TEXT, OP(pin) },
     { { "colocate" }, MO_GRAPHML_TEXT, OP(colocate) },
+    { { "members" }, MO_GRAPHML_NAMES, OP(members) },
     { { "flops" }, MO_GRAPHML_AMOUNT, OP(flops) },
     { { "bytes" }, MO_GRAPHML_AMOUNT, OP(bytes) },
     [MO_GRAPHML_MEMORY] = { { "memory", "mem", "memory_bytes" },
@@ -26,6 +27,7 @@ static const mo_graphml_attribute node_attributes[] = {
     [MO_GRAPHML_CONSTANT] = { { "constant" },
                               MO_GRAPHML_FLAG,
                               offsetof(mo_graphml_node, constant) },
+    [MO_GRAPHML_OUTPUT] = { { "output" }, MO_GRAPHML_FLAG, OP(is_output) },
     { { "time_us." }, MO_GRAPHML_MEASURE, 0 },
 };
 

@@ -15,15 +15,16 @@
 
 /* How a value is written, and what type it has in memory. */
 typedef enum mo_graphml_kind {
-    MO_GRAPHML_TEXT,     /* const char *                         */
-    MO_GRAPHML_SHAPE,    /* const char *, as mo_shape_write      */
-    MO_GRAPHML_DTYPE,    /* const char *, as mo_dtype_find       */
-    MO_GRAPHML_JSON,     /* const char *, an object              */
-    MO_GRAPHML_SIZE,     /* int64_t, bytes                       */
-    MO_GRAPHML_AMOUNT,   /* double, not negative                 */
-    MO_GRAPHML_PORT,     /* int, a number or mo_builder_port     */
-    MO_GRAPHML_FLAG,     /* bool                                 */
-    MO_GRAPHML_MEASURE   /* double, in a column of its own       */
+    MO_GRAPHML_TEXT,   /* const char *                         */
+    MO_GRAPHML_SHAPE,  /* const char *, as mo_shape_write      */
+    MO_GRAPHML_DTYPE,  /* const char *, as mo_dtype_find       */
+    MO_GRAPHML_JSON,   /* const char *, an object              */
+    MO_GRAPHML_NAMES,  /* const char *, an array of texts      */
+    MO_GRAPHML_SIZE,   /* int64_t, bytes                       */
+    MO_GRAPHML_AMOUNT, /* double, not negative                 */
+    MO_GRAPHML_PORT,   /* int, a number or mo_builder_port     */
+    MO_GRAPHML_FLAG,   /* bool                                 */
+    MO_GRAPHML_MEASURE /* double, in a column of its own       */
 } mo_graphml_kind;
 
 /* What is collected of a node or an edge until it ends. */
@@ -39,7 +40,7 @@ typedef struct mo_graphml_attribute {
      * a column begins with. */
     const char *names[4];
     mo_graphml_kind kind;
-    size_t offset;   /* in mo_graphml_node or mo_graphml_edge */
+    size_t offset; /* in mo_graphml_node or mo_graphml_edge */
 } mo_graphml_attribute;
 
 typedef enum mo_graphml_role {
@@ -50,16 +51,20 @@ typedef enum mo_graphml_role {
 
 /* Where code must know which attribute is which. */
 enum {
-    MO_GRAPHML_LABEL = 1,      /* of nodes */
-    MO_GRAPHML_MEMORY = 10,
-    MO_GRAPHML_CONSTANT = 14,
-    MO_GRAPHML_BYTES = 0,      /* of edges */
-    MO_GRAPHML_MAX_ATTRIBUTES = 16
+    MO_GRAPHML_LABEL = 1, /* of nodes */
+    MO_GRAPHML_MEMORY = 11,
+    MO_GRAPHML_CONSTANT = 15,
+    MO_GRAPHML_OUTPUT = 16,
+    MO_GRAPHML_BYTES = 0, /* of edges */
+    MO_GRAPHML_SRC_PORT = 1,
+    MO_GRAPHML_DST_PORT = 2,
+    MO_GRAPHML_TENSOR = 3,
+    MO_GRAPHML_MAX_ATTRIBUTES = 18
 };
 
 typedef struct mo_graphml_attributes {
-    const mo_graphml_attribute *items;   /* in the order they are written; the
-                                            last stands for all the columns */
+    const mo_graphml_attribute *items; /* in the order they are written; the
+                                          last stands for all the columns */
     int count;
 } mo_graphml_attributes;
 

@@ -57,6 +57,15 @@ static mo_status read_json(mo_graphml_values *values, const char *text,
     return read_text(values, text, length, to, err);
 }
 
+static mo_status read_names(mo_graphml_values *values, const char *text,
+                            size_t length, void *to, mo_error *err)
+{
+    if (!mo_json_is_texts(text, length))
+        return refuse(values, "is not a JSON array of names; write one such as "
+                              "[\"conv1\", \"relu1\"]");
+    return read_text(values, text, length, to, err);
+}
+
 static mo_status read_amount(mo_graphml_values *values, const char *text,
                              size_t length, double *to)
 {
@@ -218,17 +227,18 @@ static mo_status read_list(mo_graphml_values *values, rewrite *part,
 }
 
 /* Programs that give every node every attribute leave these empty where they
- * have nothing to say.  An empty number is a mistake, an empty shape a scalar. */
+ * have nothing to say.  An empty number is a mistake, an empty shape a scalar.
+ */
 static bool may_be_empty(mo_graphml_kind kind)
 {
     return kind == MO_GRAPHML_TEXT || kind == MO_GRAPHML_DTYPE ||
-           kind == MO_GRAPHML_JSON || kind == MO_GRAPHML_PORT;
+           kind == MO_GRAPHML_JSON || kind == MO_GRAPHML_NAMES ||
+           kind == MO_GRAPHML_PORT;
 }
 
-mo_status mo_graphml_read_value(mo_graphml_values *values,
-                                mo_graphml_kind kind, const char *text,
-                                size_t length, void *to, bool *is_value,
-                                mo_error *err)
+mo_status mo_graphml_read_value(mo_graphml_values *values, mo_graphml_kind kind,
+                                const char *text, size_t length, void *to,
+                                bool *is_value, mo_error *err)
 {
     mo_graphml_trim(&text, &length);
     *is_value = length > 0 || !may_be_empty(kind);
@@ -245,6 +255,8 @@ mo_status mo_graphml_read_value(mo_graphml_values *values,
                          err);
     case MO_GRAPHML_JSON:
         return read_json(values, text, length, to, err);
+    case MO_GRAPHML_NAMES:
+        return read_names(values, text, length, to, err);
     case MO_GRAPHML_SIZE:
         return read_size(values, text, length, to);
     case MO_GRAPHML_AMOUNT:

@@ -13,11 +13,11 @@
 #include "ingest/graphml_attribute.h"
 
 typedef struct mo_graphml_values {
-    mo_builder *builder;   /* keeps the texts */
+    mo_builder *builder; /* keeps the texts */
     char *scratch;
     size_t scratch_room;
-    const char *problem;   /* why the last value was refused, and what to write
-                              instead: "is not a number; write ..." */
+    const char *problem; /* why the last value was refused, and what to write
+                            instead: "is not a number; write ..." */
 } mo_graphml_values;
 
 void mo_graphml_values_clear(mo_graphml_values *values);
@@ -30,10 +30,9 @@ void mo_graphml_values_clear(mo_graphml_values *values);
  * A value that cannot be is MO_E_INPUT with the problem told in values; the
  * error is left to the caller, who knows whose value it is.
  */
-mo_status mo_graphml_read_value(mo_graphml_values *values,
-                                mo_graphml_kind kind, const char *text,
-                                size_t length, void *to, bool *is_value,
-                                mo_error *err);
+mo_status mo_graphml_read_value(mo_graphml_values *values, mo_graphml_kind kind,
+                                const char *text, size_t length, void *to,
+                                bool *is_value, mo_error *err);
 
 /* Moves *text and *length past white space at both ends. */
 void mo_graphml_trim(const char **text, size_t *length);
