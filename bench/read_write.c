@@ -100,8 +100,9 @@ int main(int argc, char **argv)
         if (status == MO_OK)
             status = time_write(g, argv[3], &err);
     } else {
-        status = mo_fail(&err, MO_E_USAGE, "see the head of bench/"
-                                           "read_write.c");
+        status = mo_fail(&err, MO_E_USAGE,
+                         "see the head of bench/"
+                         "read_write.c");
     }
     mo_graph_free(g);
     return status == MO_OK ? EXIT_SUCCESS : fail(&err);

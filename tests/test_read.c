@@ -16,14 +16,14 @@
 
 #define BYTES(text) text, sizeof(text) - 1
 
-#define GRAPHML                                                               \
-    "<graphml><key id='s' for='node' attr.name='shape'/>"                     \
-    "<key id='d' for='node' attr.name='dtype'/>"                              \
-    "<key id='o' for='node' attr.name='op'/><graph><node id='a'>"             \
-    "<data key='s'>2,3</data><data key='d'>f32</data><data key='o'>relu"      \
+#define GRAPHML                                                                \
+    "<graphml><key id='s' for='node' attr.name='shape'/>"                      \
+    "<key id='d' for='node' attr.name='dtype'/>"                               \
+    "<key id='o' for='node' attr.name='op'/><graph><node id='a'>"              \
+    "<data key='s'>2,3</data><data key='d'>f32</data><data key='o'>relu"       \
     "</data></node></graph></graphml>"
-#define OPENVINO                                                              \
-    NET(PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r"),                        \
+#define OPENVINO                                                               \
+    NET(PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r"),                         \
         EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0))
 
 static const struct {
@@ -44,8 +44,8 @@ START_TEST(the_root_element_tells_the_format)
     const mo_format *format = NULL;
     mo_graph *g;
 
-    MUST(mo_read_memory("f", files[_i].bytes, files[_i].size, NULL, &g,
-                        &format, &err));
+    MUST(mo_read_memory("f", files[_i].bytes, files[_i].size, NULL, &g, &format,
+                        &err));
     ck_assert_str_eq(format->name, files[_i].format);
     mo_graph_free(g);
 }
@@ -116,10 +116,11 @@ static const struct {
     { "<html><body/></html>",
       "f:1: the root element is <html>: a web page; perhaps the download went "
       "wrong" },
-    { "<foo/>",
-      "f:1: the root element is <foo>: not a graph; give one of: GraphML of any "
-      "program (<graphml>), OpenVINO IR, version 10 or 11 (<net>)" },
-    { "<graphml><graph>", "f:1: the file ends inside element <graph> of line 1" },
+    { "<foo/>", "f:1: the root element is <foo>: not a graph; give one of: "
+                "GraphML of any "
+                "program (<graphml>), OpenVINO IR, version 10 or 11 (<net>)" },
+    { "<graphml><graph>",
+      "f:1: the file ends inside element <graph> of line 1" },
     { "hello", "f:1: not well-formed XML: it does not begin with '<'" },
     { "", "f: is empty" },
 };
@@ -131,13 +132,12 @@ START_TEST(other_files_are_told_what_they_are)
     mo_error err = { 0 };
     char told[2000];
 
-    ck_assert_int_ne(mo_read_memory("f", text, strlen(text), NULL, &g, NULL,
-                                    &err),
-                     MO_OK);
+    ck_assert_int_ne(
+        mo_read_memory("f", text, strlen(text), NULL, &g, NULL, &err), MO_OK);
     mo_error_format(&err, told, sizeof told);
-    ck_assert_msg(strncmp(told, strangers[_i].error,
-                          strlen(strangers[_i].error)) == 0,
-                  "'%s' is not '%s'", told, strangers[_i].error);
+    ck_assert_msg(
+        strncmp(told, strangers[_i].error, strlen(strangers[_i].error)) == 0,
+        "'%s' is not '%s'", told, strangers[_i].error);
     ck_assert_ptr_null(g);
 }
 END_TEST
@@ -146,9 +146,8 @@ END_TEST
  * file decides between two errors. */
 START_TEST(a_late_root_is_an_error)
 {
-    static const char *const tails[] = {
-        GRAPHML, "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"
-    };
+    static const char *const tails[] = { GRAPHML,
+                                         "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>" };
     static const char *const errors[] = {
         "f:3: more than 65536 bytes stand before the root element",
         "f:3: the document declares entity 'b'"
@@ -162,9 +161,9 @@ START_TEST(a_late_root_is_an_error)
     memcpy(document, "<!--\n", 5);
     memcpy(document + size - 4, "-->\n", 4);
     strcpy(document + size, tails[_i]);
-    ck_assert_int_ne(mo_read_memory("f", document, strlen(document), NULL, &g,
-                                    NULL, &err),
-                     MO_OK);
+    ck_assert_int_ne(
+        mo_read_memory("f", document, strlen(document), NULL, &g, NULL, &err),
+        MO_OK);
     mo_error_format(&err, told, sizeof told);
     ck_assert_msg(strncmp(told, errors[_i], strlen(errors[_i])) == 0, "%s",
                   told);

@@ -18,7 +18,7 @@ typedef struct transcript {
     char text[4000];
     size_t used;
     int n_starts, n_ends;
-    const char *stop_at;   /* an element whose start is an error, or NULL */
+    const char *stop_at; /* an element whose start is an error, or NULL */
 } transcript;
 
 static void add(transcript *t, const char *text, size_t length)
@@ -53,7 +53,7 @@ static mo_status hear_start(void *state, const mo_xml_element *element,
     if (element->space)
         add(t, element->space, strlen(element->space));
     add(t, "{", 1);
-    if (element->name[0] != 'q')   /* q: is quiet, wants no text */
+    if (element->name[0] != 'q') /* q: is quiet, wants no text */
         mo_xml_want_text(t->xml);
     return MO_OK;
 }
@@ -146,8 +146,9 @@ static const struct {
     { BYTES("<a>\nR & D</a>"), "doc:2: not well-formed XML: a '&' or '<' that "
                                "begins nothing; write &amp;" },
     { BYTES("<a>\nR&D</a>"), "doc:2: not well-formed XML: a '&'" },
-    { BYTES("<a\nx='<'/>"), "doc:2: not well-formed XML: a '<' in an attribute; "
-                            "write &lt;" },
+    { BYTES("<a\nx='<'/>"),
+      "doc:2: not well-formed XML: a '<' in an attribute; "
+      "write &lt;" },
     { BYTES("<a\nx='1' x='2'/>"), "doc:2: not well-formed XML: Attribute x "
                                   "redefined; keep one of them" },
     { BYTES("<a>\n<p:b/></a>"), "doc:2: not well-formed XML: Namespace prefix "
@@ -179,15 +180,17 @@ static const struct {
                           "model's weights, give the .xml beside them" },
     { BYTES("\x1f\x8b\x08"), "doc: is compressed with gzip; unpack it first" },
     { BYTES("\x28\xb5\x2f\xfd"), "doc: is compressed with zstd; unpack it" },
-    { BYTES("\xfd" "7zXZ"), "doc: is compressed with xz; unpack it first" },
+    { BYTES("\3757zXZ"), "doc: is compressed with xz; unpack it first" },
     { BYTES("BZh9"), "doc: is compressed with bzip2; unpack it first" },
     { BYTES("\x04\x22\x4d\x18"), "doc: is compressed with lz4; unpack it" },
     { BYTES("PK\x03\x04"), "doc: is a zip archive; unpack it first" },
-    { BYTES("\x08\x07\x12\x07pytorch"), "doc: is not XML; it looks like an ONNX "
-                                        "model: convert it" },
+    { BYTES("\x08\x07\x12\x07pytorch"),
+      "doc: is not XML; it looks like an ONNX "
+      "model: convert it" },
     { BYTES("\x93NUMPY"), "doc: is a NumPy array, not XML" },
     { BYTES("{\"nodes\": []}"), "doc: is JSON, not XML" },
-    { BYTES("hello"), "doc:1: not well-formed XML: it does not begin with '<'" },
+    { BYTES("hello"),
+      "doc:1: not well-formed XML: it does not begin with '<'" },
 };
 
 /* One line, nothing printed: the error is all there is. */
@@ -322,8 +325,8 @@ START_TEST(a_file_that_cannot_be_read_is_an_error)
 {
     transcript t = { .stop_at = NULL };
     mo_error err = { 0 };
-    mo_status status = mo_xml_parse_file(bad_files[_i].path, &hear, &t, &t.xml,
-                                         &err);
+    mo_status status =
+        mo_xml_parse_file(bad_files[_i].path, &hear, &t, &t.xml, &err);
 
     must_refuse(bad_files[_i].path, status, &err, "", bad_files[_i].error);
     ck_assert_int_eq(status, MO_E_IO);

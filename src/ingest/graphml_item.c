@@ -28,7 +28,7 @@ void mo_graphml_item_init(mo_graphml_item *item, mo_builder *builder)
     memset(item, 0, sizeof *item);
     memset(item->default_ranks, MO_GRAPHML_UNSET, sizeof item->default_ranks);
     item->values.builder = builder;
-    item->default_node.op = (mo_op) {
+    item->default_node.op = (mo_op){
         .flops = MO_UNKNOWN,
         .bytes = MO_UNKNOWN,
         .memory_bytes = MO_UNKNOWN,
@@ -36,7 +36,7 @@ void mo_graphml_item_init(mo_graphml_item *item, mo_builder *builder)
         .workspace_bytes = MO_UNKNOWN,
         .output_bytes = MO_UNKNOWN,
     };
-    item->default_edge = (mo_graphml_edge) {
+    item->default_edge = (mo_graphml_edge){
         .src_port = MO_PORT_NONE,
         .dst_port = MO_PORT_NONE,
         .bytes = MO_UNKNOWN,
@@ -60,9 +60,8 @@ static mo_status set_default_measure(mo_graphml_item *item,
 {
     double us;
     bool is_value;
-    mo_status status =
-        mo_graphml_read_value(&item->values, MO_GRAPHML_MEASURE, text, length,
-                              &us, &is_value, err);
+    mo_status status = mo_graphml_read_value(&item->values, MO_GRAPHML_MEASURE,
+                                             text, length, &us, &is_value, err);
 
     if (status != MO_OK)
         return status;
@@ -108,12 +107,12 @@ mo_status mo_graphml_item_default(mo_graphml_item *item, mo_graphml_role role,
     mo_status status;
 
     if (attribute->kind == MO_GRAPHML_MEASURE)
-        status = set_default_measure(item, role, meaning->column, text, length,
-                                     err);
+        status =
+            set_default_measure(item, role, meaning->column, text, length, err);
     else
         status = set_field(item, attribute, meaning->rank,
-                           &item->default_ranks[role][meaning->attribute],
-                           base, text, length, err);
+                           &item->default_ranks[role][meaning->attribute], base,
+                           text, length, err);
     if (status == MO_E_INPUT)
         mo_fail_at(err, status, NULL, meaning->line,
                    "the default of a key: %.60s '%.*s' %s", meaning->name,
@@ -188,10 +187,10 @@ static mo_status set_measure(mo_graphml_item *item, int column,
     status = mo_graphml_read_value(&item->values, MO_GRAPHML_MEASURE, text,
                                    length, &us, &is_value, err);
     if (status == MO_OK)
-        status = MO_PUSH(item->measures, item->n_measures,
-                         item->measures_room, err);
+        status =
+            MO_PUSH(item->measures, item->n_measures, item->measures_room, err);
     if (status == MO_OK)
-        item->measures[item->n_measures++] = (mo_measure) { column, us };
+        item->measures[item->n_measures++] = (mo_measure){ column, us };
     return status;
 }
 
@@ -202,10 +201,9 @@ static void describe_refusal(const mo_graphml_item *item, const char *name,
     const mo_graphml_name *first = &item->names[0], *second = &item->names[1];
 
     if (item->role == MO_GRAPHML_NODE)
-        mo_fail_at(err, MO_E_INPUT, NULL, line,
-                   "node '%.*s': %.60s '%.*s' %s",
-                   SHOWN(first->text, first->length), name,
-                   SHOWN(text, length), item->values.problem);
+        mo_fail_at(err, MO_E_INPUT, NULL, line, "node '%.*s': %.60s '%.*s' %s",
+                   SHOWN(first->text, first->length), name, SHOWN(text, length),
+                   item->values.problem);
     else
         mo_fail_at(err, MO_E_INPUT, NULL, line,
                    "edge '%.*s' -> '%.*s': %.60s '%.*s' %s",
@@ -230,8 +228,8 @@ mo_status mo_graphml_item_set(mo_graphml_item *item,
     if (attribute->kind == MO_GRAPHML_MEASURE)
         status = set_measure(item, meaning->column, text, length, err);
     else
-        status = set_field(item, attribute, meaning->rank,
-                           &item->ranks[index], base, text, length, err);
+        status = set_field(item, attribute, meaning->rank, &item->ranks[index],
+                           base, text, length, err);
     if (status == MO_E_INPUT)
         describe_refusal(item, meaning->name, text, length, line, err);
     return status;

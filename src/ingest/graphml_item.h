@@ -28,7 +28,7 @@ typedef unsigned char mo_graphml_ranks[MO_GRAPHML_MAX_ATTRIBUTES];
 
 typedef struct mo_graphml_item {
     mo_graphml_role role;
-    mo_graphml_name names[2];   /* a node's id, or an edge's two ends */
+    mo_graphml_name names[2]; /* a node's id, or an edge's two ends */
     int line;
     mo_graphml_node node;
     mo_graphml_edge edge;
@@ -36,8 +36,8 @@ typedef struct mo_graphml_item {
     size_t n_measures, measures_room;
 
     mo_graphml_ranks ranks;
-    size_t serial;              /* counts items */
-    size_t *measured[MO_GRAPHML_ROLES];   /* by column: the item that has it */
+    size_t serial;                      /* counts items */
+    size_t *measured[MO_GRAPHML_ROLES]; /* by column: the item that has it */
     size_t n_measured[MO_GRAPHML_ROLES], measured_room[MO_GRAPHML_ROLES];
 
     mo_graphml_node default_node;

@@ -50,7 +50,7 @@ static mo_status add_key(mo_graphml_keys *keys, const mo_xml_attribute *id,
         if (status != MO_OK)
             return status;
         keys->items[keys->count++] =
-            (mo_graphml_key) { .id = mo_intern_text(keys->ids, number) };
+            (mo_graphml_key){ .id = mo_intern_text(keys->ids, number) };
     }
     *key = &keys->items[number];
     return MO_OK;
@@ -64,8 +64,7 @@ static bool is_for(const mo_xml_attribute *domain, const char *role)
 
     if (!domain || (domain->length == 3 && !memcmp(domain->value, "all", 3)))
         return true;
-    return domain->length == length &&
-           memcmp(domain->value, role, length) == 0;
+    return domain->length == length && memcmp(domain->value, role, length) == 0;
 }
 
 static mo_status find_column(mo_graphml_role role, const char *name,

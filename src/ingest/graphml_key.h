@@ -1,5 +1,6 @@
 /*
- * graphml_key.h - the <key> elements of a GraphML file: which <data> means what.
+ * graphml_key.h - the <key> elements of a GraphML file: which <data> means
+ * what.
  *
  * A key is found by its id, which is the file's own business, and understood by
  * its attr.name.  Private to graphml_*.c.
@@ -18,11 +19,11 @@
 
 /* What a key means for nodes, or for edges. */
 typedef struct mo_graphml_meaning {
-    const char *name;   /* the attr.name; "" when it has none */
-    int attribute;      /* in mo_graphml_attributes_of; -1: nothing to us */
-    int rank;           /* see mo_graphml_find */
-    int column;         /* of a measurement */
-    int line;           /* where it was declared for them; 0: it was not */
+    const char *name; /* the attr.name; "" when it has none */
+    int attribute;    /* in mo_graphml_attributes_of; -1: nothing to us */
+    int rank;         /* see mo_graphml_find */
+    int column;       /* of a measurement */
+    int line;         /* where it was declared for them; 0: it was not */
 } mo_graphml_meaning;
 
 typedef struct mo_graphml_key {

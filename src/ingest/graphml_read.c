@@ -40,24 +40,24 @@ typedef struct reader {
     mo_builder *builder;
     mo_graphml_keys keys;
     mo_graphml_item item;
-    mo_intern *groups;   /* names of nodes that are groups */
+    mo_intern *groups; /* names of nodes that are groups */
     int *group_lines;
     size_t n_groups, groups_room;
 
     struct level {
         const struct rule *rule;
         place place;
-        bool undirected;   /* of a graph: how its edges are by default */
+        bool undirected; /* of a graph: how its edges are by default */
     } open[MO_XML_MAX_DEPTH + 1];
     int depth;
-    int skipped;      /* how deep we are in something nobody looks at */
-    int label_depth;  /* where in there a label began; 0: nowhere */
+    int skipped;     /* how deep we are in something nobody looks at */
+    int label_depth; /* where in there a label began; 0: nowhere */
 
-    const char *space;        /* the namespace of the root, which is ours */
+    const char *space; /* the namespace of the root, which is ours */
     bool has_graph;
     mo_graphml_key *declared; /* the <key> we are in, and for whom it is */
     bool declared_for[MO_GRAPHML_ROLES];
-    const mo_graphml_meaning *meaning;   /* of the <data> we are in, or NULL */
+    const mo_graphml_meaning *meaning; /* of the <data> we are in, or NULL */
     int data_line;
 } reader;
 
@@ -177,8 +177,8 @@ static mo_status note_group(reader *r, mo_error *err)
 {
     const mo_graphml_name *name = &r->item.names[0];
     int number;
-    mo_status status = mo_intern_put(r->groups, name->text, name->length,
-                                     &number, err);
+    mo_status status =
+        mo_intern_put(r->groups, name->text, name->length, &number, err);
 
     if (status == MO_OK && (size_t) number == r->n_groups) {
         status = MO_PUSH(r->group_lines, r->n_groups, r->groups_room, err);
@@ -202,13 +202,13 @@ static mo_status start_group(reader *r, const mo_xml_element *element,
     return status;
 }
 
-static mo_status refuse_edge_to_group(const char *name, int line,
-                                      mo_error *err)
+static mo_status refuse_edge_to_group(const char *name, int line, mo_error *err)
 {
     return mo_fail_at(err, MO_E_INPUT, NULL, line,
                       "node '%.60s' is a group (there is a <graph> in it), but "
                       "an edge ends at it; draw the edge to one of the ops in "
-                      "it", name);
+                      "it",
+                      name);
 }
 
 static mo_status read_end(reader *r, const mo_xml_element *element, int which,
@@ -227,8 +227,8 @@ static mo_status read_end(reader *r, const mo_xml_element *element, int which,
     if (group >= 0)
         return refuse_edge_to_group(mo_intern_text(r->groups, group),
                                     element->line, err);
-    status = mo_graphml_item_name(&r->item, which, end->value, end->length,
-                                  err);
+    status =
+        mo_graphml_item_name(&r->item, which, end->value, end->length, err);
     if (status != MO_OK)
         return status;
     return mo_builder_slot(r->builder, end->value, end->length, element->line,
@@ -300,7 +300,8 @@ static mo_status refuse_element(reader *r, const mo_xml_element *element,
     (void) r;
     return mo_fail_at(err, MO_E_SUPPORT, NULL, element->line,
                       "a <%s> here is not supported; write edges between two "
-                      "nodes only", element->name);
+                      "nodes only",
+                      element->name);
 }
 
 /* A key that would mean something here, had it been declared for it. */
@@ -315,7 +316,8 @@ static mo_status check_undeclared(const reader *r, const mo_graphml_key *key,
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, NULL, line,
                       "key '%.60s' (%.60s) is declared for %s only, but %s has "
-                      "it; declare it for=\"all\"", key->id, name,
+                      "it; declare it for=\"all\"",
+                      key->id, name,
                       role == MO_GRAPHML_NODE ? "edges" : "nodes",
                       role == MO_GRAPHML_NODE ? "a node" : "an edge");
 }
@@ -335,7 +337,8 @@ static mo_status start_data(reader *r, const mo_xml_element *element,
     if (!key)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
                           "no <key> has the id '%.*s'; declare it before the "
-                          "<graph>", SHOWN(id));
+                          "<graph>",
+                          SHOWN(id));
     if (key->meanings[r->item.role].line == 0)
         return check_undeclared(r, key, element->line, err);
     if (key->meanings[r->item.role].attribute < 0)
@@ -350,8 +353,8 @@ static mo_status end_data(reader *r, const char *text, size_t length,
 {
     if (!r->meaning)
         return MO_OK;
-    return mo_graphml_item_set(&r->item, r->meaning, text, length,
-                               r->data_line, err);
+    return mo_graphml_item_set(&r->item, r->meaning, text, length, r->data_line,
+                               err);
 }
 
 /* In the order of how often they are met. */
@@ -447,10 +450,11 @@ static mo_status on_start(void *state, const mo_xml_element *element,
     if (!rule && r->depth == 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
                           "the root element is <%.60s>, not <graphml>; give a "
-                          "GraphML file", element->name);
+                          "GraphML file",
+                          element->name);
     if (!rule)
         return skip(r, element);
-    r->open[r->depth + 1] = (struct level) { rule, rule->child, false };
+    r->open[r->depth + 1] = (struct level){ rule, rule->child, false };
     status = rule->start(r, element, err);
     r->depth++;
     return status;

@@ -26,14 +26,15 @@ typedef struct writer {
 #define SET(attribute) (1u << (attribute))
 
 /* All that are fields of an op; constants and columns are written by hand. */
-enum { FIELDS_OF_NODES = SET(MO_GRAPHML_CONSTANT) - 1 };
+enum {
+    FIELDS_OF_NODES = (SET(MO_GRAPHML_CONSTANT) - 1) | SET(MO_GRAPHML_OUTPUT)
+};
 
 /* Those that say which output an edge takes. */
 enum { OUTPUT = SET(MO_GRAPHML_SRC_PORT) | SET(MO_GRAPHML_TENSOR) };
 
 enum {
-    FIELDS_OF_EDGES =
-        SET(MO_GRAPHML_BYTES) | SET(MO_GRAPHML_DST_PORT) | OUTPUT
+    FIELDS_OF_EDGES = SET(MO_GRAPHML_BYTES) | SET(MO_GRAPHML_DST_PORT) | OUTPUT
 };
 
 /* What a reader takes for the bytes of an edge that says nothing. */

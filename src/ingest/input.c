@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 struct mo_input {
-    const char *name;   /* for errors */
-    int fd;             /* -1 when the bytes are in memory */
+    const char *name; /* for errors */
+    int fd;           /* -1 when the bytes are in memory */
     bool owns_fd;
-    char *block;        /* of a file */
-    const char *rest;   /* in memory: what was not handed out yet */
+    char *block;      /* of a file */
+    const char *rest; /* in memory: what was not handed out yet */
     size_t n_rest;
     bool begun;
     const char *peeked; /* the first block, when only looked at so far */
@@ -136,7 +136,7 @@ static const struct {
 } signatures[] = {
     { "\x1f\x8b", 2, "compressed with gzip; unpack it first (gunzip)" },
     { "\x28\xb5\x2f\xfd", 4, "compressed with zstd; unpack it first (unzstd)" },
-    { "\xfd" "7zXZ", 5, "compressed with xz; unpack it first (unxz)" },
+    { "\3757zXZ", 5, "compressed with xz; unpack it first (unxz)" },
     { "BZh", 3, "compressed with bzip2; unpack it first (bunzip2)" },
     { "\x04\x22\x4d\x18", 4, "compressed with lz4; unpack it first (unlz4)" },
     { "PK\x03\x04", 4,

@@ -15,7 +15,7 @@
 
 enum { MO_INPUT_BLOCK = 1 << 16 };
 
-#define MO_INPUT_STDIN "<stdin>"   /* what standard input is called */
+#define MO_INPUT_STDIN "<stdin>" /* what standard input is called */
 
 typedef struct mo_input mo_input;
 

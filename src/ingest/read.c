@@ -30,7 +30,7 @@ static const struct {
 
 /* The first element of a document, found in its first block. */
 typedef struct root {
-    char name[64];   /* "" when there is none */
+    char name[64]; /* "" when there is none */
     int line;
 } root;
 
@@ -69,7 +69,8 @@ static mo_status find_root(mo_input *input, root *found, mo_error *err)
         return status;
     return mo_fail_at(err, MO_E_LIMIT, mo_input_name(input), found->line,
                       "more than %d bytes stand before the root element; "
-                      "remove them", MO_INPUT_BLOCK);
+                      "remove them",
+                      MO_INPUT_BLOCK);
 }
 
 static mo_status refuse_root(const mo_input *input, const root *found,

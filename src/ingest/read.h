@@ -21,8 +21,8 @@ typedef struct mo_read_options {
 } mo_read_options;
 
 typedef struct mo_format {
-    const char *name;         /* "graphml" */
-    const char *root;         /* its root element */
+    const char *name; /* "graphml" */
+    const char *root; /* its root element */
     const char *help;
     mo_status (*read)(mo_input *input, const mo_read_options *options,
                       mo_graph **graph, mo_error *err);

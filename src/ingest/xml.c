@@ -28,7 +28,7 @@ typedef struct open_element {
     int line;
     size_t text_start;
     bool wants_text;
-    int n_namespaces;   /* declared in its tag */
+    int n_namespaces; /* declared in its tag */
 } open_element;
 
 struct mo_xml {
@@ -36,13 +36,13 @@ struct mo_xml {
     const mo_xml_handler *handler;
     void *state;
     const char *file;
-    mo_status status;   /* of the first failure; MO_OK while all goes well */
+    mo_status status; /* of the first failure; MO_OK while all goes well */
     mo_error *err;
-    int line;           /* where the last event ended */
-    int depth;          /* how many elements are open */
+    int line;  /* where the last event ended */
+    int depth; /* how many elements are open */
     bool has_root;
-    bool at_end;        /* there are no more bytes */
-    int n_namespaces;   /* in force */
+    bool at_end;      /* there are no more bytes */
+    int n_namespaces; /* in force */
     char *text;
     size_t n_text, text_room;
     open_element open[MO_XML_MAX_DEPTH];
@@ -73,16 +73,17 @@ static int current_line(const mo_xml *xml)
 }
 
 /* Keeps the first failure.  What libxml2 still makes of the block it has is
- * ignored: stopping it is not safe from every callback, and a block is short. */
+ * ignored: stopping it is not safe from every callback, and a block is short.
+ */
 static void stop(mo_xml *xml, mo_status status, int line)
 {
     mo_error_place(xml->err, xml->file, line);
     xml->status = status;
 }
 
-#define STOP_AT(xml, code, line, ...)                                         \
-    stop((xml),                                                               \
-         mo_fail_at((xml)->err, (code), (xml)->file, (line), __VA_ARGS__),    \
+#define STOP_AT(xml, code, line, ...)                                          \
+    stop((xml),                                                                \
+         mo_fail_at((xml)->err, (code), (xml)->file, (line), __VA_ARGS__),     \
          (line))
 
 void mo_xml_want_text(mo_xml *xml)
@@ -140,16 +141,18 @@ static bool open_fits(mo_xml *xml, const xmlChar *name, int n_namespaces,
     if (xml->depth == MO_XML_MAX_DEPTH)
         STOP_AT(xml, MO_E_LIMIT, line,
                 "element <%.100s> is nested more than %d deep; flatten the "
-                "document", (const char *) name, MO_XML_MAX_DEPTH);
+                "document",
+                (const char *) name, MO_XML_MAX_DEPTH);
     else if (n_attributes > MO_XML_MAX_ATTRIBUTES)
         STOP_AT(xml, MO_E_LIMIT, line,
                 "element <%.100s> has more than %d attributes; drop those that "
-                "mean nothing here", (const char *) name,
-                MO_XML_MAX_ATTRIBUTES);
+                "mean nothing here",
+                (const char *) name, MO_XML_MAX_ATTRIBUTES);
     else if (n_namespaces > MO_XML_MAX_NAMESPACES - xml->n_namespaces)
         STOP_AT(xml, MO_E_LIMIT, line,
                 "more than %d namespaces at element <%.100s>; declare those "
-                "that are used", MO_XML_MAX_NAMESPACES, (const char *) name);
+                "that are used",
+                MO_XML_MAX_NAMESPACES, (const char *) name);
     return xml->status == MO_OK;
 }
 
@@ -171,7 +174,8 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
     if (!take_attributes(xml, attributes, n_attributes)) {
         STOP_AT(xml, MO_E_LIMIT, element.line,
                 "an attribute of element <%.100s> is longer than %d bytes; "
-                "shorten it", (const char *) name, MO_XML_MAX_VALUE);
+                "shorten it",
+                (const char *) name, MO_XML_MAX_VALUE);
         return;
     }
     element.name = (const char *) name;
@@ -182,9 +186,9 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
 
     xml->has_root = true;
     xml->n_namespaces += n_namespaces;
-    xml->open[xml->depth++] = (open_element) {
-        element.name, element.line, xml->n_text, false, n_namespaces
-    };
+    xml->open[xml->depth++] =
+        (open_element){ element.name, element.line, xml->n_text, false,
+                        n_namespaces };
     status = xml->handler->start(xml->state, &element, xml->err);
     if (status != MO_OK)
         stop(xml, status, element.line);
@@ -286,7 +290,7 @@ static void on_attribute(void *context, const xmlChar *element,
 }
 
 /* A block is decoded before it is parsed, so the line may be a later one. */
-#define BAD_BYTES "bytes here or further on do not fit the file's encoding"
+#define BAD_BYTES    "bytes here or further on do not fit the file's encoding"
 #define SAVE_AS_UTF8 "save it as UTF-8"
 
 /* What libxml2's complaint means to the one who has the file.  Without a text
@@ -305,12 +309,10 @@ static const struct complaint {
     { XML_ERR_NAME_REQUIRED, MO_E_SYNTAX, "a '&' or '<' that begins nothing",
       "write &amp; or &lt; where the character is meant" },
     { XML_ERR_ENTITYREF_SEMICOL_MISSING, MO_E_SYNTAX,
-      "a '&' that begins nothing",
-      "write &amp; where the character is meant" },
+      "a '&' that begins nothing", "write &amp; where the character is meant" },
     { XML_ERR_LT_IN_ATTRIBUTE, MO_E_SYNTAX, "a '<' in an attribute",
       "write &lt; where the character is meant" },
-    { XML_ERR_TAG_NAME_MISMATCH, MO_E_SYNTAX, NULL,
-      "the file may be damaged" },
+    { XML_ERR_TAG_NAME_MISMATCH, MO_E_SYNTAX, NULL, "the file may be damaged" },
     { XML_ERR_ATTRIBUTE_REDEFINED, MO_E_SYNTAX, NULL, "keep one of them" },
     { XML_NS_ERR_UNDEFINED_NAMESPACE, MO_E_SYNTAX, NULL,
       "declare the prefix with an xmlns: attribute" },
@@ -340,8 +342,7 @@ static void stop_at_end(mo_xml *xml)
         STOP_AT(xml, MO_E_SYNTAX, current_line(xml),
                 "the file ends inside element <%.100s> of line %d; it is "
                 "truncated or damaged, fetch or write it again",
-                xml->open[xml->depth - 1].name,
-                xml->open[xml->depth - 1].line);
+                xml->open[xml->depth - 1].name, xml->open[xml->depth - 1].line);
     else
         STOP_AT(xml, MO_E_SYNTAX, current_line(xml), "%s",
                 xml->has_root
@@ -435,11 +436,13 @@ static void check_kept(mo_xml *xml)
              MO_XML_MAX_ATTRIBUTES + MO_XML_MAX_NAMESPACES)
         STOP_AT(xml, MO_E_LIMIT, current_line(xml),
                 "a tag has more than %d attributes; drop those that mean "
-                "nothing here", MO_XML_MAX_ATTRIBUTES);
+                "nothing here",
+                MO_XML_MAX_ATTRIBUTES);
     else if (pending > MO_XML_MAX_MARKUP)
         STOP_AT(xml, MO_E_LIMIT, current_line(xml),
                 "a tag, comment or CDATA section is longer than %d bytes; "
-                "shorten it", MO_XML_MAX_MARKUP);
+                "shorten it",
+                MO_XML_MAX_MARKUP);
 }
 
 static mo_status feed(mo_xml *xml, mo_input *input)
@@ -492,8 +495,8 @@ mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
     xml->err = err;
     *out = xml;
 
-    xmlInitParser();
     xmlSetStructuredErrorFunc(xml, on_error);
+    xmlInitParser();
     status = parser_new(xml);
     if (status == MO_OK)
         status = feed(xml, input);

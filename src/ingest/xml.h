@@ -16,28 +16,28 @@
 
 enum {
     MO_XML_MAX_DEPTH = 256,
-    MO_XML_MAX_ATTRIBUTES = 256,        /* of one element */
-    MO_XML_MAX_NAMESPACES = 256,        /* in force at one place */
-    MO_XML_MAX_NAMES = 1 << 20,         /* bytes libxml2 keeps for names */
-    MO_XML_MAX_TEXT = 8 << 20,          /* bytes of text kept at one time */
-    MO_XML_MAX_VALUE = 1 << 20,         /* bytes of one attribute */
-    MO_XML_MAX_MARKUP = 4 << 20         /* bytes of one tag or comment */
+    MO_XML_MAX_ATTRIBUTES = 256, /* of one element */
+    MO_XML_MAX_NAMESPACES = 256, /* in force at one place */
+    MO_XML_MAX_NAMES = 1 << 20,  /* bytes libxml2 keeps for names */
+    MO_XML_MAX_TEXT = 8 << 20,   /* bytes of text kept at one time */
+    MO_XML_MAX_VALUE = 1 << 20,  /* bytes of one attribute */
+    MO_XML_MAX_MARKUP = 4 << 20  /* bytes of one tag or comment */
 };
 
 typedef struct mo_xml_attribute {
-    const char *name;      /* local name, 0-terminated */
-    const char *space;     /* namespace URI, or NULL */
-    const char *value;     /* not 0-terminated */
+    const char *name;  /* local name, 0-terminated */
+    const char *space; /* namespace URI, or NULL */
+    const char *value; /* not 0-terminated */
     size_t length;
 } mo_xml_attribute;
 
 typedef struct mo_xml_element {
-    const char *name;      /* local name; compare with strcmp */
-    const char *space;     /* namespace URI, or NULL */
+    const char *name;  /* local name; compare with strcmp */
+    const char *space; /* namespace URI, or NULL */
     const mo_xml_attribute *attributes;
     int n_attributes;
-    int depth;             /* 0 for the root */
-    int line;              /* where its tag begins */
+    int depth; /* 0 for the root */
+    int line;  /* where its tag begins */
 } mo_xml_element;
 
 /* What a reader wants to hear.  Each returns MO_OK to go on; anything else

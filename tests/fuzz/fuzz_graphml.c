@@ -32,8 +32,8 @@ static void check_round_trip(const mo_graph *g)
     mo_graphml_write(g, out);
     text = mo_out_take(out, &size);
     mo_out_abandon(out);
-    if (!text || mo_read_memory("again", text, size, NULL, &again, NULL,
-                                NULL) != MO_OK)
+    if (!text ||
+        mo_read_memory("again", text, size, NULL, &again, NULL, NULL) != MO_OK)
         abort();
     if (digest(g) != digest(again))
         abort();
@@ -45,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mo_graph *g = NULL;
     mo_error err = { 0 };
-    mo_status status = mo_read_memory("fuzz", (const char *) data, size, NULL,
-                                      &g, NULL, &err);
+    mo_status status =
+        mo_read_memory("fuzz", (const char *) data, size, NULL, &g, NULL, &err);
 
     if (status == MO_OK ? !g : g || err.text[0] == '\0')
         abort();
