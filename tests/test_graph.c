@@ -215,6 +215,11 @@ CHANGE(label, p->op->label = text_of(p->b, "x"))
 CHANGE(graph_name, mo_builder_name(p->b, text_of(p->b, "x")))
 
 CHANGE(type, p->op->type = text_of(p->b, "x"))
+CHANGE(large_type, p->op->type = text_of(p->b, "X"))
+CHANGE(tight_json, p->op->attrs = text_of(p->b, "{\"a\":\"x y\"}"))
+CHANGE(loose_json, p->op->attrs = text_of(p->b, " { \"a\" :\n\"x y\" }"))
+CHANGE(other_json, p->op->attrs = text_of(p->b, "{\"a\":\"xy\"}"))
+CHANGE(unused, MUST(mo_builder_time_column(p->b, "0", 1, &(int) { 0 }, &err)))
 CHANGE(shape, p->op->shape = text_of(p->b, "x"))
 CHANGE(no_shape, p->op->shape = text_of(p->b, ""))
 CHANGE(dtype, p->op->dtype = text_of(p->b, "x"))
@@ -287,11 +292,19 @@ static uint64_t digest_with(change *apply)
     return digest;
 }
 
-static change *const ignored[] = { nothing, line, label, graph_name };
+static change *const ignored[] = { nothing, line, label, graph_name, unused };
 
 START_TEST(the_digest_ignores_what_is_only_for_people)
 {
     ck_assert_uint_eq(digest_with(ignored[_i]), digest_with(nothing));
+}
+END_TEST
+
+START_TEST(the_digest_ignores_how_a_thing_is_spelt)
+{
+    ck_assert_uint_eq(digest_with(type), digest_with(large_type));
+    ck_assert_uint_eq(digest_with(tight_json), digest_with(loose_json));
+    ck_assert_uint_ne(digest_with(tight_json), digest_with(other_json));
 }
 END_TEST
 
@@ -350,6 +363,7 @@ SUITE(graph)
     TEST(degrees_count_edges_and_not_feeds);
     EACH(all_arrays_agree, 500);
     EACH(the_digest_ignores_what_is_only_for_people, COUNT(ignored));
+    TEST(the_digest_ignores_how_a_thing_is_spelt);
     TEST(the_digest_ignores_what_files_are_called);
     EACH(the_digest_counts_everything_else, COUNT(counted));
     TEST(different_graphs_have_different_digests);

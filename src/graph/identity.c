@@ -1,3 +1,5 @@
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
@@ -15,8 +17,6 @@ static void hash_counts(const mo_graph *g, mo_digest *d)
     mo_digest_int(d, g->n_edges);
     mo_digest_int(d, g->n_feeds);
     mo_digest_int(d, g->n_tensors);
-    mo_digest_int(d, g->n_time_columns);
-    mo_digest_int(d, g->n_comm_columns);
 }
 
 /* What stands behind the file's name, "offset:size:dtype:shape": a file may be
@@ -33,17 +33,65 @@ static const char *without_file(const char *weights)
     return at;
 }
 
+/* Types are the same in small letters and in large ones. */
+static void hash_type(const char *type, mo_digest *d)
+{
+    char small[128];
+    size_t length = type ? strlen(type) : 0;
+
+    mo_digest_int(d, type ? (int64_t) length : -1);
+    for (size_t at = 0; at < length; at += sizeof small) {
+        size_t n = length - at < sizeof small ? length - at : sizeof small;
+
+        for (size_t i = 0; i < n; i++)
+            small[i] = (char) (type[at + i] >= 'A' && type[at + i] <= 'Z'
+                                   ? type[at + i] - 'A' + 'a'
+                                   : type[at + i]);
+        mo_digest_bytes(d, small, n);
+    }
+}
+
+static size_t text_length(const char *json)
+{
+    size_t n = 1;
+
+    while (json[n] != '\0' && json[n] != '"')
+        n += json[n] == '\\' && json[n + 1] != '\0' ? 2 : 1;
+    return n + (json[n] == '"');
+}
+
+/* A JSON object without the white space between its tokens. */
+static void hash_json(const char *json, mo_digest *d)
+{
+    int64_t hashed = 0;
+
+    if (!json) {
+        mo_digest_int(d, -1);
+        return;
+    }
+    while (*json != '\0') {
+        size_t n = *json == '"' ? text_length(json)
+                                : strcspn(json, " \t\r\n\"");
+
+        mo_digest_bytes(d, json, n);
+        hashed += (int64_t) n;
+        json += n;
+        json += strspn(json, " \t\r\n");
+    }
+    mo_digest_int(d, hashed);
+}
+
 static void hash_op(const mo_op *op, mo_digest *d)
 {
     mo_digest_text(d, op->name);
-    mo_digest_text(d, op->type);
+    hash_type(op->type, d);
     mo_digest_text(d, op->shape);
     mo_digest_text(d, op->dtype);
-    mo_digest_text(d, op->attrs);
+    hash_json(op->attrs, d);
     mo_digest_text(d, without_file(op->weights));
     mo_digest_text(d, op->pin);
     mo_digest_text(d, op->colocate);
-    mo_digest_text(d, op->members);
+    hash_json(op->members, d);
     mo_digest_double(d, op->flops);
     mo_digest_double(d, op->bytes);
     mo_digest_int(d, op->memory_bytes);
@@ -85,28 +133,60 @@ static void hash_edges(const mo_graph *g, mo_digest *d)
     }
 }
 
-static void hash_measures(const mo_column *columns, int n_columns,
-                          const mo_measure *measures, const int *start,
-                          int n_owners, mo_digest *d)
+/* The columns that tell anything, numbered anew; the others get -1. */
+static int *number_columns(const mo_column *columns, int n_columns,
+                           const mo_measure *measures, int n_measures)
+{
+    int *numbers = calloc((size_t) n_columns + 1, sizeof *numbers);
+    int n = 0;
+
+    if (!numbers)
+        return NULL;
+    for (int k = 0; k < n_measures; k++)
+        numbers[measures[k].column] = 1;
+    for (int c = 0; c < n_columns; c++)
+        numbers[c] = numbers[c] || !isnan(columns[c].fallback_us) ? n++ : -1;
+    return numbers;
+}
+
+static void hash_columns(const mo_column *columns, int n_columns,
+                         const int *numbers, mo_digest *d)
 {
     for (int c = 0; c < n_columns; c++) {
+        if (numbers[c] < 0)
+            continue;
         mo_digest_text(d, columns[c].key);
         mo_digest_double(d, columns[c].fallback_us);
     }
+}
+
+static mo_status hash_measures(const mo_column *columns, int n_columns,
+                               const mo_measure *measures, const int *start,
+                               int n_owners, mo_digest *d, mo_error *err)
+{
+    int *numbers;
+
     if (n_columns == 0)
-        return;
+        return MO_OK;
+    numbers = number_columns(columns, n_columns, measures, start[n_owners]);
+    if (!numbers)
+        return mo_fail_memory(err);
+    hash_columns(columns, n_columns, numbers, d);
     for (int i = 0; i < n_owners; i++) {
-        mo_digest_int(d, start[i + 1] - start[i]);
         for (int k = start[i]; k < start[i + 1]; k++) {
-            mo_digest_int(d, measures[k].column);
+            mo_digest_int(d, i);
+            mo_digest_int(d, numbers[measures[k].column]);
             mo_digest_double(d, measures[k].us);
         }
     }
+    free(numbers);
+    return MO_OK;
 }
 
 mo_status mo_graph_digest(const mo_graph *g, uint64_t *digest, mo_error *err)
 {
     mo_digest *d = mo_digest_new();
+    mo_status status;
 
     if (!d)
         return mo_fail_memory(err);
@@ -114,11 +194,13 @@ mo_status mo_graph_digest(const mo_graph *g, uint64_t *digest, mo_error *err)
     for (int i = 0; i < g->n_ops + g->n_constants; i++)
         hash_op(&g->ops[i], d);
     hash_edges(g, d);
-    hash_measures(g->time_columns, g->n_time_columns, g->times, g->time_start,
-                  g->n_ops + g->n_constants, d);
-    hash_measures(g->comm_columns, g->n_comm_columns, g->comms, g->comm_start,
-                  g->n_edges, d);
-    *digest = mo_digest_value(d);
+    status = hash_measures(g->time_columns, g->n_time_columns, g->times,
+                           g->time_start, g->n_ops + g->n_constants, d, err);
+    if (status == MO_OK)
+        status = hash_measures(g->comm_columns, g->n_comm_columns, g->comms,
+                               g->comm_start, g->n_edges, d, err);
+    if (status == MO_OK)
+        *digest = mo_digest_value(d);
     mo_digest_free(d);
-    return MO_OK;
+    return status;
 }
