@@ -46,6 +46,12 @@ static bool producers_have_shapes(const mo_graph *g, int op)
     return true;
 }
 
+static bool is_filled(const mo_op *op, const mo_operator *kind,
+                      const char *const *words)
+{
+    return strcmp(kind->name, "Broadcast") == 0 && has_any_of(op->type, words);
+}
+
 /* Makes up what it puts out.  An op without inputs need not: files leave out
  * the network's inputs, and so do we; they may have been what a Broadcast
  * called "expand" has spread. */
@@ -55,18 +61,20 @@ static bool makes_up(const mo_op *op, const mo_operator *kind)
     static const char *const fills[] = { "ones",  "zeros",           "full",
                                          "empty", "constantofshape", NULL };
 
-    return is_any_of(kind, makers) || (strcmp(kind->name, "Broadcast") == 0 &&
-                                       has_any_of(op->type, fills));
+    return is_any_of(kind, makers) || is_filled(op, kind, fills);
 }
 
-/* Looks at the shapes of what it reads and at nothing else. */
-static bool reads_shapes(const mo_op *op, const mo_operator *kind)
+/* Of what it reads only sizes matter, and those are known. */
+static bool reads_shapes(const mo_graph *g, int id, const mo_operator *kind)
 {
+    static const char *const fills[] = { "ones", "zeros", "empty",
+                                         "constantofshape", NULL };
     static const char *const likes[] = { "_like", "new_", NULL };
+    const mo_op *op = &g->ops[id];
 
-    return kind->class == MO_CLASS_SHAPE ||
-           (strcmp(kind->name, "Broadcast") == 0 &&
-            has_any_of(op->type, likes));
+    if (kind->class == MO_CLASS_SHAPE || is_filled(op, kind, likes))
+        return producers_have_shapes(g, id);
+    return op->shape && is_filled(op, kind, fills);
 }
 
 /* A constant depends on no input, but through the shape of something whose
@@ -84,7 +92,7 @@ static bool is_constant(const mo_graph *g, int id, const mo_operator *kind,
         return makes_up(op, kind);
     if (kind->class == MO_CLASS_NONE || is_any_of(kind, stateful))
         return false;
-    return (reads_shapes(op, kind) && producers_have_shapes(g, id)) ||
+    return reads_shapes(g, id, kind) ||
            all_producers_are(g, id, group, MO_MAP_CONSTANT);
 }
 
