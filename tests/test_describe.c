@@ -104,7 +104,7 @@ static const char as_dot[] =
     "  node [shape=box];\n"
     "  \"a\" [label=\"a\\nRelax\", style=filled, fillcolor=gold];\n"
     "  \"b\" [label=\"b\"];\n"
-    "  \"c\\\"\\\\\\n<\" [label=\"c\\\"\\\\\\n<\\nCon\\x09v\"];\n"
+    "  \"c\\\"\\\\\\n<\" [label=\"c\\\"\\\\\\n<\\nCon\\\\x09v\"];\n"
     "  \"d\" [label=\"d\\nRelax\", style=filled, fillcolor=gold];\n"
     "  \"a\" -> \"b\" [label=\"100 B\"];\n"
     "  \"a\" -> \"c\\\"\\\\\\n<\";\n"
@@ -130,9 +130,9 @@ static char *describe(const char *xml, int form)
     d.graph = g;
     d.summary = &summary;
     if (form == TEXT)
-        mo_describe_text(&d, out);
+        MUST(mo_describe_text(&d, out, &err));
     else if (form == JSON)
-        mo_describe_json(&d, out);
+        MUST(mo_describe_json(&d, out, &err));
     else
         MUST(mo_describe_dot(&d, out, &err));
     text = mo_out_take(out, &size);
@@ -176,8 +176,9 @@ START_TEST(of_nothing_a_person_hears_no_lists)
     char *text = describe(empty, TEXT);
 
     ck_assert_ptr_nonnull(strstr(text, "ops         0\n"));
+    ck_assert_ptr_nonnull(strstr(text, "clean cuts  0\n"));
     ck_assert_ptr_nonnull(strstr(text, "weights     unknown\n"
-                                       "memory      0 B\n"
+                                       "memory      unknown\n"
                                        "tensor size unknown\n"
                                        "flops       unknown\n"
                                        "traffic     unknown\n"));

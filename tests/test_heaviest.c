@@ -3,11 +3,26 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ingest/graphml.h"
 #include "tests/graphs.h"
 #include "tests/suite.h"
+
+/* Column by column, as the header puts it. */
+static double weight_of(const mo_graph *g, int op, const char *key)
+{
+    double longest = -1;
+
+    if (strcmp(key, "flops") == 0)
+        return g->ops[op].flops;
+    if (strcmp(key, "memory_bytes") == 0)
+        return (double) g->ops[op].memory_bytes;
+    for (int column = 0; column < g->n_time_columns; column++)
+        longest = fmax(longest, mo_graph_time_us(g, op, column));
+    return longest;
+}
 
 /* "d b a": the heaviest ops of g, by the measure that key names. */
 static void check_heaviest(const mo_graph *g, const char *key,
@@ -18,13 +33,13 @@ static void check_heaviest(const mo_graph *g, const char *key,
     char found[256] = "";
 
     MUST(mo_summary_make(g, &summary, &err));
-    mo_heaviest_find(g, &summary, &h);
+    MUST(mo_heaviest_find(g, &summary, &h, &err));
     for (int i = 0; i < h.n; i++) {
         size_t used = strlen(found);
 
         snprintf(found + used, sizeof found - used, "%s%s", used ? " " : "",
                  g->ops[h.ops[i]].name);
-        ck_assert_double_eq(h.weights[i], h.by->weigh(g, h.ops[i]));
+        ck_assert_double_eq(h.weights[i], weight_of(g, h.ops[i], key));
     }
     ck_assert_pstr_eq(h.by ? h.by->key : NULL, key);
     ck_assert_str_eq(found, wanted);
@@ -90,6 +105,62 @@ START_TEST(time_on_the_slowest_device_comes_between)
 }
 END_TEST
 
+/* The default of y is the longest time of a, that of x of b, and c has its own
+ * for both: that of z, which is shorter, is left. */
+static const char with_defaults[] =
+    "<graphml><key id='x' for='node' attr.name='time_us.x'>"
+    "<default>6</default></key>"
+    "<key id='y' for='node' attr.name='time_us.y'><default>7</default></key>"
+    "<key id='z' for='node' attr.name='time_us.z'><default>2</default></key>"
+    "<graph><node id='a'><data key='x'>3</data></node>"
+    "<node id='b'><data key='y'>5</data></node>"
+    "<node id='c'><data key='y'>1</data><data key='x'>0</data></node>"
+    "<node id='d'><data key='z'>8</data></node>"
+    "</graph></graphml>";
+
+START_TEST(a_default_counts_where_there_is_no_time)
+{
+    mo_graph *g;
+
+    MUST(mo_graphml_read_memory("defaults", with_defaults,
+                                strlen(with_defaults), NULL, &g, &err));
+    check_heaviest(g, "time_us", "d a b c");
+    mo_graph_free(g);
+}
+END_TEST
+
+/* Each op on a device of its own: to ask every device for every op would take
+ * minutes. */
+START_TEST(many_devices_cost_no_more_than_their_times)
+{
+    enum { N = 100000, ROOM = N * 120 };
+    char *xml = malloc(ROOM), *end = xml;
+    mo_summary summary = { 0 };
+    mo_heaviest h;
+    mo_graph *g;
+
+    ck_assert_ptr_nonnull(xml);
+    end += sprintf(end, "<graphml>");
+    for (int i = 0; i < N; i++)
+        end += sprintf(end, "<key id='%d' for='node' attr.name='time_us.%d'/>",
+                       i, i);
+    end += sprintf(end, "<graph>");
+    for (int i = 0; i < N; i++)
+        end += sprintf(end, "<node id='%d'><data key='%d'>%d</data></node>", i,
+                       i, i);
+    end += sprintf(end, "</graph></graphml>");
+    MUST(mo_graphml_read_memory("many", xml, (size_t) (end - xml), NULL, &g,
+                                &err));
+    MUST(mo_summary_make(g, &summary, &err));
+    MUST(mo_heaviest_find(g, &summary, &h, &err));
+    ck_assert_str_eq(g->ops[h.ops[0]].name, "99999");
+    ck_assert_double_eq(h.weights[0], N - 1);
+    mo_summary_clear(&summary);
+    mo_graph_free(g);
+    free(xml);
+}
+END_TEST
+
 START_TEST(at_most_ten_are_listed_equal_ones_by_id)
 {
     mo_graph *g = graph_of("a -> b -> c -> d -> e -> f -> g -> h -> i -> j "
@@ -108,5 +179,7 @@ SUITE(heaviest)
     TEST(flops_come_first);
     TEST(memory_comes_last);
     TEST(time_on_the_slowest_device_comes_between);
+    TEST(a_default_counts_where_there_is_no_time);
+    TEST(many_devices_cost_no_more_than_their_times);
     TEST(at_most_ten_are_listed_equal_ones_by_id);
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "tests/capture.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
@@ -449,7 +450,7 @@ static int write_beyond_the_limit(void)
     mo_error err = { 0 };
     mo_out *out = NULL;
 
-    signal(SIGXFSZ, SIG_IGN);
+    mo_cleanup_ignore_write_signals();
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0 ||
         mo_out_open("failed/file", &out, &err) != MO_OK)
         return 1;
@@ -505,7 +506,7 @@ static int write_to_deserted_pipe(void)
     mo_out *out = NULL;
     mo_error err = { 0 };
 
-    signal(SIGPIPE, SIG_IGN);
+    mo_cleanup_ignore_write_signals();
     if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0 ||
         close(ends[0]) != 0 || mo_out_open("-", &out, &err) != MO_OK)
         return 1;
@@ -536,7 +537,9 @@ static int die_while_writing(void)
 
 START_TEST(a_signal_removes_the_temporary)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                   SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2,
+                                   SIGXFSZ, SIGPIPE };
     int status;
 
     last_signal = signals[_i];
@@ -588,7 +591,7 @@ END_TEST
 SUITE(out)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
-    EACH(a_signal_removes_the_temporary, 3);
+    EACH(a_signal_removes_the_temporary, 10);
     TEST(an_ignored_signal_stays_ignored);
     TEST(a_child_that_dies_leaves_the_files_of_its_parent);
     EACH(texts_are_escaped_for_xml, COUNT(escapes));

@@ -9,6 +9,12 @@
 
 enum { MAX_PATHS = 32 };
 
+/* Those that others send and that end a process, unless told otherwise.  What
+ * a process brings upon itself (SIGSEGV) leaves all as it is, to be looked at.
+ */
+static const int deadly[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
+                              SIGALRM, SIGUSR1, SIGUSR2, SIGXFSZ, SIGPIPE };
+
 /*
  * A signal handler is given nothing but the signal, so what it needs can only
  * be global: the one exception to the rule against that.  It is touched by
@@ -54,9 +60,8 @@ void mo_cleanup_keep(const char *path)
         if (atomic_compare_exchange_strong(&paths[i], &empty, path))
             break;
     }
-    install(SIGINT);
-    install(SIGTERM);
-    install(SIGHUP);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        install(deadly[i]);
 }
 
 void mo_cleanup_drop(const char *path)
@@ -67,4 +72,10 @@ void mo_cleanup_drop(const char *path)
         if (atomic_compare_exchange_strong(&paths[i], &expected, NULL))
             return;
     }
+}
+
+void mo_cleanup_ignore_write_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }

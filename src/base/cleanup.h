@@ -1,8 +1,8 @@
 /*
  * cleanup.h - temporary files that a signal must not leave behind.
  *
- * While a path is kept here, SIGINT, SIGTERM and SIGHUP remove the file before
- * they end the process as they would have done anyway.  A program that handles
+ * While a path is kept here, a signal from outside that ends the process
+ * (SIGINT, SIGTERM, SIGHUP and the like) removes the file before it does so.  A program that handles
  * or ignores one of these signals itself keeps its way.
  */
 #ifndef MO_BASE_CLEANUP_H
@@ -12,5 +12,10 @@
  * beyond that a signal leaves the file, which is all that happens. */
 void mo_cleanup_keep(const char *path);
 void mo_cleanup_drop(const char *path);
+
+/* For a command to call first: a reader that went away (SIGPIPE) or a file
+ * that may not grow (SIGXFSZ) is from then on a failed write, told like any
+ * other. */
+void mo_cleanup_ignore_write_signals(void);
 
 #endif

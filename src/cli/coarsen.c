@@ -1,11 +1,11 @@
 /* moirai-coarsen - what a backend fuses, made into one op. */
 #include <config.h>
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/talk.h"
@@ -225,8 +225,7 @@ int main(int argc, char **argv)
     size_t n_operands;
     int code;
 
-    /* A reader that goes away is a failed write, told like any other. */
-    signal(SIGPIPE, SIG_IGN);
+    mo_cleanup_ignore_write_signals();
     code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
     if (code < 0)
         code = run(&s, operands[0], &err) == MO_OK

@@ -1,9 +1,9 @@
 /* moirai-info - what is in a graph. */
 #include <config.h>
 
-#include <signal.h>
 #include <stdbool.h>
 
+#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/load.h"
@@ -69,12 +69,10 @@ static mo_status describe(const settings *s, mo_description *d, mo_out *out,
         (status = mo_summary_make(d->graph, &summary, err)) != MO_OK)
         return status;
     d->summary = &summary;
-    if (s->json)
-        mo_describe_json(d, out);
-    else
-        mo_describe_text(d, out);
+    status = s->json ? mo_describe_json(d, out, err)
+                     : mo_describe_text(d, out, err);
     mo_summary_clear(&summary);
-    return MO_OK;
+    return status;
 }
 
 static mo_status check(const settings *s, const char *path, mo_error *err)
@@ -155,8 +153,7 @@ int main(int argc, char **argv)
     size_t n_operands;
     int code;
 
-    /* A reader that goes away is a failed write, told like any other. */
-    signal(SIGPIPE, SIG_IGN);
+    mo_cleanup_ignore_write_signals();
     code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
     if (code < 0)
         code = run(&s, operands[0], &err) == MO_OK

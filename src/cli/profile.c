@@ -1,12 +1,12 @@
 /* moirai-profile - what measured times say about devices. */
 #include <config.h>
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/talk.h"
@@ -208,8 +208,7 @@ int main(int argc, char **argv)
     size_t n_operands;
     int code;
 
-    /* A reader that goes away is a failed write, told like any other. */
-    signal(SIGPIPE, SIG_IGN);
+    mo_cleanup_ignore_write_signals();
     code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
     if (code < 0)
         code = run(&s, operands, n_operands, &err) == MO_OK

@@ -2,9 +2,9 @@
 #include <config.h>
 
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 
+#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/talk.h"
@@ -137,8 +137,7 @@ int main(int argc, char **argv)
     size_t n_operands;
     int code;
 
-    /* A reader that goes away is a failed write, told like any other. */
-    signal(SIGPIPE, SIG_IGN);
+    mo_cleanup_ignore_write_signals();
     code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
     if (code < 0)
         code = run(&s, n_operands ? operands[0] : NULL, &err) == MO_OK

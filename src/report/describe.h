@@ -19,14 +19,17 @@ typedef struct mo_description {
     uint64_t digest;
 } mo_description;
 
-/* Aligned, with units; control characters in names are made visible. */
-void mo_describe_text(const mo_description *description, mo_out *out);
+/* All three fail only for want of memory.
+ *
+ * Aligned, with units; control characters in names are made visible. */
+mo_status mo_describe_text(const mo_description *description, mo_out *out,
+                           mo_error *err);
 
 /* One object; moirai-info(1) lists its keys.  What is unknown is null. */
-void mo_describe_json(const mo_description *description, mo_out *out);
+mo_status mo_describe_json(const mo_description *description, mo_out *out,
+                           mo_error *err);
 
-/* The ops as a digraph, clean cuts filled; constants are left out.  Fails only
- * for want of memory. */
+/* The ops as a digraph, clean cuts filled; constants are left out. */
 mo_status mo_describe_dot(const mo_description *description, mo_out *out,
                           mo_error *err);
 

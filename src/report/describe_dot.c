@@ -7,10 +7,18 @@
 #include "graph/cut.h"
 #include "report/unit.h"
 
-/* The inside of a quoted text.  A quote and a backslash get a backslash in
- * front of them, control characters become \n or \x1b; so different names stay
- * different ids, and labels show them as they are. */
-static void put_inside(mo_out *out, const char *text)
+/*
+ * The inside of a quoted text.  A quote and a backslash get a backslash in
+ * front of them, control characters become \n or escape and their number.
+ *
+ * In an id that is \x1b: Graphviz takes ids as they are written, and a name
+ * with a backslash of its own has two there.  In a label it undoes escapes, and
+ * \\x1b shows as \x1b.
+ */
+#define ID_ESCAPE    "\\x"
+#define LABEL_ESCAPE "\\\\x"
+
+static void put_inside(mo_out *out, const char *text, const char *escape)
 {
     for (const char *s = text; *s; s++) {
         unsigned char c = (unsigned char) *s;
@@ -18,7 +26,7 @@ static void put_inside(mo_out *out, const char *text)
         if (c == '\n')
             mo_out_text(out, "\\n");
         else if (c < ' ' || c == 0x7f)
-            mo_out_printf(out, "\\x%02x", c);
+            mo_out_printf(out, "%s%02x", escape, c);
         else if (c == '"' || c == '\\')
             mo_out_printf(out, "\\%c", c);
         else
@@ -29,7 +37,7 @@ static void put_inside(mo_out *out, const char *text)
 static void put_quoted(mo_out *out, const char *text)
 {
     mo_out_char(out, '"');
-    put_inside(out, text);
+    put_inside(out, text, ID_ESCAPE);
     mo_out_char(out, '"');
 }
 
@@ -38,10 +46,10 @@ static void put_node(const mo_op *op, bool is_cut, mo_out *out)
     mo_out_text(out, "  ");
     put_quoted(out, op->name);
     mo_out_text(out, " [label=\"");
-    put_inside(out, op->name);
+    put_inside(out, op->name, LABEL_ESCAPE);
     if (op->type) {
         mo_out_text(out, "\\n");
-        put_inside(out, op->type);
+        put_inside(out, op->type, LABEL_ESCAPE);
     }
     mo_out_char(out, '"');
     if (is_cut)

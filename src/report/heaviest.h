@@ -7,6 +7,7 @@
 #ifndef MO_REPORT_HEAVIEST_H
 #define MO_REPORT_HEAVIEST_H
 
+#include "base/error.h"
 #include "graph/graph.h"
 #include "graph/summary.h"
 
@@ -15,8 +16,6 @@ enum { MO_HEAVIEST_MAX = 10 };
 typedef struct mo_weighing {
     const char *key;   /* "flops": as JSON calls it */
     const char *title; /* as a person calls it */
-    /* What the op weighs; negative when that is not known. */
-    double (*weigh)(const mo_graph *g, int op);
     const char *(*show)(double weight, char *text); /* report/unit.h */
 } mo_weighing;
 
@@ -28,8 +27,9 @@ typedef struct mo_heaviest {
 } mo_heaviest;
 
 /* The heaviest first, equal ones by id; those by flops as the summary of g
- * has them.  O(ops + measurements). */
-void mo_heaviest_find(const mo_graph *g, const mo_summary *summary,
-                      mo_heaviest *heaviest);
+ * has them.  O(ops + measurements + columns log columns); fails only for want of
+ * memory. */
+mo_status mo_heaviest_find(const mo_graph *g, const mo_summary *summary,
+                           mo_heaviest *heaviest, mo_error *err);
 
 #endif
