@@ -76,6 +76,11 @@ static const struct {
     { "caf\xc3\xa9", "caf\xc3\xa9" },
     { "\xc2\x9b" "2J", "\\xc2\\x9b2J" },   /* an escape in one character */
     { "\xff\xfe", "\\xff\\xfe" },
+    { "\xe2\x80\xa8", "\\xe2\\x80\\xa8" },   /* U+2028 ends a line */
+    { "\xe2\x80\xae", "\\xe2\\x80\\xae" },   /* U+202E turns it round */
+    { "\xe2\x81\xa6", "\\xe2\\x81\\xa6" },
+    { "\xe2\x81\xa9", "\\xe2\\x81\\xa9" },
+    { "\xe2\x80\xa7\xe2\x81\xa5", "\xe2\x80\xa7\xe2\x81\xa5" },
 };
 
 START_TEST(visible_text_holds_no_controls)

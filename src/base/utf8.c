@@ -71,13 +71,21 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
+/* Those that end a line or turn its direction, so that what follows shows
+ * where or as what it is not. */
+static bool is_layout(uint32_t code)
+{
+    return (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 /* One character at text, made visible in piece; returns the bytes consumed. */
 static size_t show_one(char piece[8], const char *text)
 {
     uint32_t code;
     size_t n = mo_utf8_decode(text, 4, &code);
 
-    if (n > 0 && !is_control(code)) {
+    if (n > 0 && !is_control(code) && !is_layout(code)) {
         memcpy(piece, text, n);
         piece[n] = '\0';
         return n;

@@ -24,7 +24,8 @@ size_t mo_utf8_encode(char *text, uint32_t code);
 
 /*
  * Copies text so that it stays on one line and cannot command a terminal:
- * control characters and ill-formed bytes become \n, \t or \x1b.  What does not
+ * control characters, those that end a line or turn its direction, and
+ * ill-formed bytes become \n, \t or \x1b, byte by byte.  What does not
  * fit into size bytes is cut at a whole character and ends in "...".  Returns
  * to.  The two may be the same buffer only if text came from this function.
  */
