@@ -174,6 +174,10 @@ static const struct {
     { "3", "i4", 2 }, /* 12 bits */
     { "9", "u1", 2 }, /* 9 bits */
     { "3", "u2", 1 },
+    { "1", "u3", 3 }, /* eight fill three bytes */
+    { "9", "u3", 6 },
+    { "4", "u6", 3 },
+    { "5", "u6", 6 },
     { "2,3", "FP32", 24 },
     { "2", "string", -1 },
     { "2", "quaternion", -1 },
@@ -208,6 +212,8 @@ static const struct {
     { "U8", "u8" },
     { "I4", "i4" },
     { "nf4", "nf4" },
+    { "U3", "u3" },
+    { "u6", "u6" },
     { "float8_e4m3fn", "f8e4m3" },
     { "STRING", "string" },
     { "f3", NULL },

@@ -1,6 +1,7 @@
 /* Claims of graph/summary.h. */
 #include "graph/summary.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "graph/build.h"
@@ -200,18 +201,22 @@ START_TEST(a_constant_weighs_once_and_only_if_an_op_reads_it)
 }
 END_TEST
 
-START_TEST(sums_stop_at_the_largest_number)
+START_TEST(sums_beyond_any_number_are_unknown)
 {
     int slots[3];
     mo_builder *b = three_ops(slots);
     mo_graph *g = NULL;
     mo_summary s;
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         mo_builder_op(b, slots[i])->memory_bytes = INT64_MAX - i;
+        mo_builder_op(b, slots[i])->flops = DBL_MAX;
+    }
     MUST(mo_builder_finish(b, &g, &err));
     s = summary_of(g);
-    ck_assert_int_eq(s.memory_bytes, INT64_MAX);
+    ck_assert_int_eq(s.memory_bytes, MO_UNKNOWN);
+    ck_assert(s.flops == MO_UNKNOWN);
+    ck_assert_int_eq(s.n_heaviest, 3);
     mo_summary_clear(&s);
     mo_graph_free(g);
     mo_builder_free(b);
@@ -286,7 +291,7 @@ SUITE(summary)
     EACH(the_shape_agrees_with_its_definition, 500);
     TEST(sums_are_of_what_is_known);
     TEST(a_constant_weighs_once_and_only_if_an_op_reads_it);
-    TEST(sums_stop_at_the_largest_number);
+    TEST(sums_beyond_any_number_are_unknown);
     TEST(types_come_most_frequent_first_then_by_name);
     TEST(the_heaviest_come_by_flops_then_bytes_then_id);
     TEST(ops_that_know_nothing_are_not_heavy);

@@ -1,6 +1,5 @@
 #include "graph/summary.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,17 +96,21 @@ static mo_status measure_cuts(const mo_graph *g, mo_summary *s, mo_error *err)
     return MO_OK;
 }
 
-/* Adds what is known; stays at the largest number when there is no larger. */
+/* Adds what is known.  A sum that no number can hold is unknown, and remains
+ * so whatever else is added. */
 static void add_bytes(int64_t *sum, int64_t bytes)
 {
-    if (bytes > 0 && !mo_int64_add(*sum, bytes, sum))
-        *sum = INT64_MAX;
+    if (*sum != MO_UNKNOWN && bytes > 0 && !mo_int64_add(*sum, bytes, sum))
+        *sum = MO_UNKNOWN;
 }
 
 static void add_known(double *sum, double amount)
 {
-    if (amount >= 0)
-        *sum = fmin(*sum + amount, DBL_MAX);
+    if (*sum == MO_UNKNOWN || amount < 0)
+        return;
+    *sum += amount;
+    if (!isfinite(*sum))
+        *sum = MO_UNKNOWN;
 }
 
 static int64_t size_of_constant(const mo_op *constant)

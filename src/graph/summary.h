@@ -25,6 +25,8 @@ typedef struct mo_summary {
     int clean_cuts;
     int largest_segment;   /* most ops strictly between two neighbouring clean
                               cuts, before the first or after the last */
+
+    /* Sums; MO_UNKNOWN where one is larger than any number. */
     int64_t weight_bytes;    /* each constant that feeds an op once; without
                                 constants, the ops' own weight_bytes */
     int64_t memory_bytes;    /* sum over ops */

@@ -33,6 +33,8 @@ static const struct {
     { "nf4", 4, "" },
     { "i4", 4, "int4" },
     { "u4", 4, "uint4" },
+    { "u6", 6, "uint6" },
+    { "u3", 3, "uint3" },
     { "u2", 2, "uint2" },
     { "u1", 1, "bin" },
     { "c64", 64, "complex64 cfloat" },

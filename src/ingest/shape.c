@@ -225,10 +225,12 @@ int64_t mo_shape_elements(const mo_shape *shape)
 int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype)
 {
     int bits = mo_dtype_bits(dtype);
+    /* Elements of 3 or 6 bits, which fill no byte, come in groups of 3 bytes. */
+    int unit = bits % 3 == 0 ? 24 : 8;
     int64_t total;
 
     if (bits < 0 || !mo_int64_mul(mo_shape_elements(shape), bits, &total) ||
-        !mo_int64_add(total, 7, &total))
+        !mo_int64_add(total, unit - 1, &total))
         return -1;
-    return total / 8;
+    return total / unit * (unit / 8);
 }

@@ -60,7 +60,7 @@ size_t mo_shape_write(const mo_shape *shape, char *text);
  * of it. */
 int64_t mo_shape_elements(const mo_shape *shape);
 
-/* Bytes of a tensor (bits rounded up); -1 on overflow or unknown dtype. */
+/* Bytes of a tensor (bits rounded up to what they are packed in); -1 on overflow or unknown dtype. */
 int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype);
 
 #endif

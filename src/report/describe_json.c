@@ -52,15 +52,23 @@ static void put_structure(const mo_summary *s, mo_out *out)
     put_int(out, "largest_segment", s->largest_segment);
 }
 
+static void put_bytes(mo_out *out, const char *key, int64_t bytes)
+{
+    if (bytes == MO_UNKNOWN)
+        mo_out_printf(out, "  \"%s\": null,\n", key);
+    else
+        put_int(out, key, bytes);
+}
+
 static void put_amounts(const mo_summary *s, mo_out *out)
 {
-    put_int(out, "weight_bytes", s->weight_bytes);
-    put_int(out, "memory_bytes", s->memory_bytes);
-    put_int(out, "tensor_bytes", s->tensor_bytes);
+    put_bytes(out, "weight_bytes", s->weight_bytes);
+    put_bytes(out, "memory_bytes", s->memory_bytes);
+    put_bytes(out, "tensor_bytes", s->tensor_bytes);
     mo_out_text(out, "  \"flops\": ");
-    mo_out_double(out, s->flops);
+    put_amount(out, s->flops);
     mo_out_text(out, ",\n  \"bytes\": ");
-    mo_out_double(out, s->bytes);
+    put_amount(out, s->bytes);
     mo_out_text(out, ",\n");
     put_int(out, "ops_without_flops", s->ops_without_flops);
 }
@@ -85,17 +93,20 @@ static void put_heavy_op(const mo_graph *g, const mo_heaviest *h, int i,
     mo_out_char(out, '}');
 }
 
-static void put_heaviest(const mo_graph *g, const mo_heaviest *h, mo_out *out)
+static void put_heaviest(const mo_description *d, mo_out *out)
 {
+    mo_heaviest h;
+
+    mo_heaviest_find(d->graph, d->summary, &h);
     mo_out_text(out, "  \"heaviest_by\": ");
-    put_text_or_null(out, h->by ? h->by->key : NULL);
+    put_text_or_null(out, h.by ? h.by->key : NULL);
     mo_out_text(out, ",\n  \"heaviest\": [");
-    for (int i = 0; i < h->n; i++) {
+    for (int i = 0; i < h.n; i++) {
         if (i > 0)
             mo_out_char(out, ',');
-        put_heavy_op(g, h, i, out);
+        put_heavy_op(d->graph, &h, i, out);
     }
-    mo_out_text(out, h->n ? "\n  ],\n" : "],\n");
+    mo_out_text(out, h.n ? "\n  ],\n" : "],\n");
 }
 
 /* Ops without a type count under "". */
@@ -111,23 +122,17 @@ static void put_operators(const mo_summary *s, mo_out *out)
     mo_out_text(out, s->n_types ? "\n  }\n" : "}\n");
 }
 
-mo_status mo_describe_json(const mo_description *description, mo_out *out,
-                           mo_error *err)
+void mo_describe_json(const mo_description *description, mo_out *out)
 {
     const mo_description *d = description;
-    mo_heaviest heaviest;
-    mo_status status = mo_heaviest_find(d->graph, d->summary, &heaviest, err);
 
-    if (status != MO_OK)
-        return status;
     mo_out_text(out, "{\n");
     put_text(out, "graph", d->file);
     put_text(out, "format", d->format);
     mo_out_printf(out, "  \"digest\": \"%016" PRIx64 "\",\n", d->digest);
     put_structure(d->summary, out);
     put_amounts(d->summary, out);
-    put_heaviest(d->graph, &heaviest, out);
+    put_heaviest(d, out);
     put_operators(d->summary, out);
     mo_out_text(out, "}\n");
-    return MO_OK;
 }
