@@ -93,20 +93,17 @@ static void put_heavy_op(const mo_graph *g, const mo_heaviest *h, int i,
     mo_out_char(out, '}');
 }
 
-static void put_heaviest(const mo_description *d, mo_out *out)
+static void put_heaviest(const mo_graph *g, const mo_heaviest *h, mo_out *out)
 {
-    mo_heaviest h;
-
-    mo_heaviest_find(d->graph, d->summary, &h);
     mo_out_text(out, "  \"heaviest_by\": ");
-    put_text_or_null(out, h.by ? h.by->key : NULL);
+    put_text_or_null(out, h->by ? h->by->key : NULL);
     mo_out_text(out, ",\n  \"heaviest\": [");
-    for (int i = 0; i < h.n; i++) {
+    for (int i = 0; i < h->n; i++) {
         if (i > 0)
             mo_out_char(out, ',');
-        put_heavy_op(d->graph, &h, i, out);
+        put_heavy_op(g, h, i, out);
     }
-    mo_out_text(out, h.n ? "\n  ],\n" : "],\n");
+    mo_out_text(out, h->n ? "\n  ],\n" : "],\n");
 }
 
 /* Ops without a type count under "". */
@@ -122,17 +119,23 @@ static void put_operators(const mo_summary *s, mo_out *out)
     mo_out_text(out, s->n_types ? "\n  }\n" : "}\n");
 }
 
-void mo_describe_json(const mo_description *description, mo_out *out)
+mo_status mo_describe_json(const mo_description *description, mo_out *out,
+                           mo_error *err)
 {
     const mo_description *d = description;
+    mo_heaviest heaviest;
+    mo_status status = mo_heaviest_find(d->graph, d->summary, &heaviest, err);
 
+    if (status != MO_OK)
+        return status;
     mo_out_text(out, "{\n");
     put_text(out, "graph", d->file);
     put_text(out, "format", d->format);
     mo_out_printf(out, "  \"digest\": \"%016" PRIx64 "\",\n", d->digest);
     put_structure(d->summary, out);
     put_amounts(d->summary, out);
-    put_heaviest(d, out);
+    put_heaviest(d->graph, &heaviest, out);
     put_operators(d->summary, out);
     mo_out_text(out, "}\n");
+    return MO_OK;
 }

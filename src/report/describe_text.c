@@ -35,8 +35,11 @@ static void put_structure(const mo_summary *s, mo_out *out)
     put_number(out, "components", s->components);
     put_number(out, "depth", s->depth);
     put_number(out, "width", s->width);
-    mo_out_printf(out, "%-12s%d, at most %d ops between\n", "clean cuts",
-                  s->clean_cuts, s->largest_segment);
+    if (s->clean_cuts == 0)
+        put_number(out, "clean cuts", 0);
+    else
+        mo_out_printf(out, "%-12s%d, at most %d ops between\n", "clean cuts",
+                      s->clean_cuts, s->largest_segment);
 }
 
 static void put_flops(const mo_summary *s, mo_out *out)
@@ -58,6 +61,15 @@ static bool knows_weights(const mo_graph *g)
         if (g->ops[i].weight_bytes >= 0)
             return true;
     return g->n_constants > 0;
+}
+
+/* What an op needs is the sum of what is known of it, hence never unknown. */
+static bool knows_memory(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_ops; i++)
+        if (g->ops[i].memory_bytes > 0)
+            return true;
+    return knows_weights(g);
 }
 
 static bool knows_tensor_sizes(const mo_graph *g)
@@ -87,7 +99,7 @@ static void put_bytes(mo_out *out, const char *what, bool known, double bytes)
 static void put_amounts(const mo_graph *g, const mo_summary *s, mo_out *out)
 {
     put_bytes(out, "weights", knows_weights(g), (double) s->weight_bytes);
-    put_bytes(out, "memory", true, (double) s->memory_bytes);
+    put_bytes(out, "memory", knows_memory(g), (double) s->memory_bytes);
     put_bytes(out, "tensor size", knows_tensor_sizes(g),
               (double) s->tensor_bytes);
     put_flops(s, out);
@@ -105,17 +117,15 @@ static void put_heavy_op(const mo_graph *g, int op, const char *weight,
                   mo_utf8_visible(name, sizeof name, g->ops[op].name));
 }
 
-static void put_heaviest(const mo_description *d, mo_out *out)
+static void put_heaviest(const mo_graph *g, const mo_heaviest *h, mo_out *out)
 {
-    mo_heaviest h;
     char weight[MO_UNIT_SIZE];
 
-    mo_heaviest_find(d->graph, d->summary, &h);
-    if (h.n == 0)
+    if (h->n == 0)
         return;
-    mo_out_printf(out, "\nheaviest ops by %s\n", h.by->title);
-    for (int i = 0; i < h.n; i++)
-        put_heavy_op(d->graph, h.ops[i], h.by->show(h.weights[i], weight), out);
+    mo_out_printf(out, "\nheaviest ops by %s\n", h->by->title);
+    for (int i = 0; i < h->n; i++)
+        put_heavy_op(g, h->ops[i], h->by->show(h->weights[i], weight), out);
 }
 
 static void put_operators(const mo_summary *s, mo_out *out)
@@ -134,11 +144,19 @@ static void put_operators(const mo_summary *s, mo_out *out)
     }
 }
 
-void mo_describe_text(const mo_description *description, mo_out *out)
+mo_status mo_describe_text(const mo_description *description, mo_out *out,
+                           mo_error *err)
 {
+    mo_heaviest heaviest;
+    mo_status status = mo_heaviest_find(description->graph,
+                                        description->summary, &heaviest, err);
+
+    if (status != MO_OK)
+        return status;
     put_origin(description, out);
     put_structure(description->summary, out);
     put_amounts(description->graph, description->summary, out);
-    put_heaviest(description, out);
+    put_heaviest(description->graph, &heaviest, out);
     put_operators(description->summary, out);
+    return MO_OK;
 }
