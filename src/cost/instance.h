@@ -18,6 +18,7 @@
 #include "cost/cluster.h"
 #include "cost/predict.h"
 #include "cost/profile.h"
+#include "graph/augment.h"
 #include "graph/graph.h"
 
 enum { MO_FREE = -1 }; /* no pin; no colocation group */
@@ -134,5 +135,9 @@ mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
                            const mo_instance_options *options,
                            mo_instance **instance, mo_error *err);
 void mo_instance_free(mo_instance *instance);
+
+/* The augmented DAG: ops and flows by their numbers here. */
+mo_status mo_instance_augment(const mo_instance *x, mo_augmented **augmented,
+                              mo_error *err);
 
 #endif

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "cost/instance_parts.h"
 
 /* Parallel edges of one tensor to one reader are one flow; they are neighbours
@@ -73,4 +75,23 @@ mo_status mo_maker_flows(mo_maker *m, mo_error *err)
     fill_readers(x, at);
     fill_tensors(g, x);
     return MO_OK;
+}
+
+mo_status mo_instance_augment(const mo_instance *x, mo_augmented **augmented,
+                              mo_error *err)
+{
+    size_t n = (size_t) x->n_flows;
+    int *from = malloc((n + 1) * sizeof *from);
+    int *to = malloc((n + 1) * sizeof *to);
+    mo_status status;
+
+    for (size_t q = 0; q < n && from && to; q++) {
+        from[q] = x->flows[q].from;
+        to[q] = x->flows[q].to;
+    }
+    status = from && to ? mo_augment(x->n, from, to, x->n_flows, augmented, err)
+                        : mo_fail_memory(err);
+    free(from);
+    free(to);
+    return status;
 }

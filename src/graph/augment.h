@@ -21,7 +21,8 @@ typedef struct mo_augmented {
     int *pred_start, *pred;
 } mo_augmented;
 
-/* The graph over n_ops ops with a flow from[q] -> to[q] for each of n_flows. */
+/* The graph over n_ops ops with a flow from[q] -> to[q] for each of n_flows; no
+ * more of either than a graph may have (graph/build.h). */
 mo_status mo_augment(int n_ops, const int *from, const int *to, int n_flows,
                      mo_augmented **augmented, mo_error *err);
 void mo_augmented_free(mo_augmented *augmented);
