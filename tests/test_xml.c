@@ -254,6 +254,59 @@ START_TEST(blocks_may_end_anywhere)
 }
 END_TEST
 
+static const struct {
+    const char *before, *after;
+} long_parts[] = {
+    { "<a><!-- ", "--></a>" },
+    { "<a><?p ", "?></a>" },
+    { "<a><![CDATA[", "]]></a>" },
+};
+
+/* Remembers how long the text was, nothing else. */
+typedef struct silent {
+    mo_xml *xml;
+    size_t length;
+} silent;
+
+static mo_status want_it(void *state, const mo_xml_element *element,
+                         mo_error *err)
+{
+    (void) element, (void) err;
+    mo_xml_want_text(((silent *) state)->xml);
+    return MO_OK;
+}
+
+static mo_status measure_it(void *state, const char *name, const char *text,
+                            size_t length, int line, mo_error *err)
+{
+    (void) name, (void) text, (void) line, (void) err;
+    ((silent *) state)->length = length;
+    return MO_OK;
+}
+
+static const mo_xml_handler keep = { want_it, measure_it };
+
+/* What looks like attributes and is none, and as long as a text may be. */
+START_TEST(long_parts_that_are_no_tags_are_read)
+{
+    enum { SIZE = MO_XML_MAX_TEXT };
+    const char *before = long_parts[_i].before, *after = long_parts[_i].after;
+    size_t lead = strlen(before);
+    char *document = malloc(lead + SIZE + strlen(after) + 1);
+    silent t = { NULL, 0 };
+
+    ck_assert_ptr_nonnull(document);
+    strcpy(document, before);
+    for (size_t i = 0; i < SIZE; i++)
+        document[lead + i] = i % 2 ? '=' : 'x';
+    strcpy(document + lead + SIZE, after);
+    MUST(mo_xml_parse_memory("doc", document, strlen(document), &keep, &t,
+                             &t.xml, &err));
+    ck_assert_uint_eq(t.length, _i == 2 ? SIZE : 0);
+    free(document);
+}
+END_TEST
+
 START_TEST(lines_are_counted_beyond_sixteen_bits)
 {
     enum { LINES = 200000 };
@@ -340,6 +393,7 @@ SUITE(xml)
     EACH(every_common_encoding_is_read, COUNT(encodings));
     EACH(what_cannot_be_read_is_told_in_one_line, COUNT(refusals));
     TEST(a_handlers_error_stops_the_parser_and_gets_the_place);
+    EACH(long_parts_that_are_no_tags_are_read, COUNT(long_parts));
     EACH(blocks_may_end_anywhere, 80);
     TEST(lines_are_counted_beyond_sixteen_bits);
     TEST(attributes_are_found_by_their_name_alone);

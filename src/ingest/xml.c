@@ -301,7 +301,7 @@ static const struct complaint {
     const char *text, *advice;
 } complaints[] = {
     { XML_ERR_DOCUMENT_EMPTY, MO_E_SYNTAX, "it does not begin with '<'",
-      "give a GraphML or other XML file" },
+      "give a GraphML or other XML file, saved as UTF-8" },
     { XML_ERR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
       "write the character itself" },
     { XML_WAR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
@@ -363,7 +363,9 @@ static void on_error(void *context, error_ptr error)
 {
     mo_xml *xml = context;
     const struct complaint *c = find_complaint(error->code);
-    const char *text = c->text ? c->text : error->message;
+    const char *text = c->text          ? c->text
+                       : error->message ? error->message
+                                        : "libxml2 does not say why";
 
     if (xml->status != MO_OK || !is_failure(error))
         return;
@@ -374,7 +376,7 @@ static void on_error(void *context, error_ptr error)
     else
         STOP_AT(xml, c->status, error->line ? error->line : current_line(xml),
                 "not well-formed XML: %.*s; %s",
-                text ? (int) strcspn(text, "\n") : 0, text, c->advice);
+                (int) strcspn(text, "\n"), text, c->advice);
 }
 
 static mo_status parser_new(mo_xml *xml)
@@ -399,12 +401,15 @@ static mo_status parser_new(mo_xml *xml)
     return MO_OK;
 }
 
-/* How many '=' stand outside quotes in what is there of a tag. */
+/* How many '=' stand outside quotes in what is there of a tag; 0 when it is
+ * text, a comment or the like. */
 static int count_attributes(const xmlChar *at, const xmlChar *end)
 {
     xmlChar quote = 0;
     int n = 0;
 
+    if (end - at < 2 || at[0] != '<' || at[1] == '!' || at[1] == '?')
+        return 0;
     for (; at < end; at++) {
         if (quote)
             quote = *at == quote ? 0 : quote;

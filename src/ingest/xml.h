@@ -21,7 +21,9 @@ enum {
     MO_XML_MAX_NAMES = 1 << 20,  /* bytes libxml2 keeps for names */
     MO_XML_MAX_TEXT = 8 << 20,   /* bytes of text kept at one time */
     MO_XML_MAX_VALUE = 1 << 20,  /* bytes of one attribute */
-    MO_XML_MAX_MARKUP = 4 << 20  /* bytes of one tag or comment */
+    MO_XML_MAX_MARKUP = 9 << 20  /* bytes of one tag, comment or CDATA section:
+                                    more than a text, less than libxml2's own
+                                    10 million */
 };
 
 typedef struct mo_xml_attribute {
