@@ -315,9 +315,11 @@ static const struct {
     { chain, "x=one",
       "--shape x=one is not NAME=DIMS, as in input=1,128", MO_E_USAGE },
     { chain, "x=99999999999999999999,3",
-      "--shape x=99999999999999999999,3 is too large", MO_E_USAGE },
+      "--shape x=99999999999999999999,3 is too large; give at most "
+      "2^48 elements", MO_E_USAGE },
     { chain, "x=1000000000,1000000000",
-      "--shape x=1000000000,1000000000 is too large", MO_E_USAGE },
+      "--shape x=1000000000,1000000000 is too large; give at most "
+      "2^48 elements", MO_E_USAGE },
     { NET(CONST(0, "c", 0) RESULT(1, "r"), EDGE(0, 0, 1, 0)), "2,3",
       "--shape 2,3 names no input of m.xml; its inputs are none",
       MO_E_USAGE },
@@ -371,7 +373,8 @@ START_TEST(an_input_has_one_shape)
     ck_assert_int_eq(mo_infer_shapes(ir, NULL, requests, 2, &err),
                      MO_E_USAGE);
     ck_assert_str_eq(err.text,
-                     "--shape 0=2,3: the shape of 'x' is given twice");
+                     "--shape 0=2,3: the shape of 'x' is given twice; keep one "
+                     "of them");
     mo_ir_free(ir);
 }
 END_TEST

@@ -377,7 +377,8 @@ START_TEST(a_cycle_is_told_by_its_layers)
     ck_assert_str_eq(err.file, "m.xml");
     ck_assert_str_eq(err.text,
                      "the layers run in a circle: 'a' (line 3) <- 'c' (line 5) "
-                     "<- 'b' (line 4)");
+                     "<- 'b' (line 4); the file is damaged, export the model "
+                     "again");
     mo_ir_free(ir);
 }
 END_TEST
@@ -389,7 +390,8 @@ START_TEST(a_layer_that_feeds_itself_is_a_cycle)
     int *order;
 
     ck_assert_int_eq(mo_ir_order(ir, &order, &err), MO_E_INPUT);
-    ck_assert_str_eq(err.text, "the layers run in a circle: 'a' (line 2)");
+    ck_assert_str_eq(err.text, "the layers run in a circle: 'a' (line 2); the "
+                               "file is damaged, export the model again");
     mo_ir_free(ir);
 }
 END_TEST

@@ -176,6 +176,10 @@ static mo_status take_option(parser *p, const mo_option *option,
         return mo_fail(err, MO_E_USAGE,
                        "option '--%s' takes one of %s, not '%s'", option->name,
                        option->choices, value);
+    if (value && !*value && mo_option_takes_file(option))
+        return mo_fail(err, MO_E_USAGE,
+                       "option '--%s' needs the name of a file, not ''",
+                       option->name);
     if (!option->to) {
         p->asked = option;
         p->asked_value = value;
@@ -317,13 +321,17 @@ static mo_status take_letters(parser *p, const char *letters, mo_error *err)
 
 /* Moves the word just read to the operands in front.  What stood there was
  * read before. */
-static void take_operand(parser *p)
+static mo_status take_operand(parser *p, mo_error *err)
 {
     char **front = &p->argv[1 + p->n_operands++];
     char *word = p->argv[p->next - 1];
 
+    if (!*word)
+        return mo_fail(err, MO_E_USAGE, "an operand is empty: %s %s",
+                       p->command->name, p->command->synopsis);
     p->argv[p->next - 1] = *front;
     *front = word;
+    return MO_OK;
 }
 
 static mo_status take_words(parser *p, mo_error *err)
@@ -335,7 +343,7 @@ static mo_status take_words(parser *p, mo_error *err)
         const char *word = p->argv[p->next++];
 
         if (only_operands || word[0] != '-' || word[1] == '\0')
-            take_operand(p);
+            status = take_operand(p, err);
         else if (word[1] != '-')
             status = take_letters(p, word + 1, err);
         else if (word[2] == '\0')

@@ -89,7 +89,7 @@ static mo_status read_number(parser *p, const mo_xml_element *element,
         number < 0 || number > max)
         return mo_fail_at(err, MO_E_INPUT, p->ir->file, element->line,
                           "%s '%.*s' of <%s> is not a whole number from 0 to "
-                          "%lld",
+                          "%lld: the file is damaged, export the model again",
                           name, SHOWN(a), element->name, (long long) max);
     *value = number;
     return MO_OK;

@@ -113,7 +113,7 @@ static mo_status check_const_size(const mo_ir *ir, const mo_ir_layer *layer,
     if (!mo_int64_add(layer->offset, layer->size, &end))
         return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
                           "Const '%.80s' ends behind any file: its offset and "
-                          "size are wrong",
+                          "size are wrong, export the model again",
                           layer->name);
     /* Texts, and types that nobody told us, have no size to check; and
      * OpenVINO writes one byte for a tensor that has none. */

@@ -80,7 +80,9 @@ static mo_status tell_cycle(const mo_ir *ir, int *waiting, mo_error *err)
         at = waiting_source(ir, waiting, at);
     } while (at != first && ++shown < 5);
     return mo_fail_at(err, MO_E_INPUT, ir->file, ir->layers[first].line,
-                      "the layers run in a circle: %s%s", text,
+                      "the layers run in a circle: %s%s; the file is damaged, "
+                      "export the model again",
+                      text,
                       at == first ? "" : " <- ...");
 }
 

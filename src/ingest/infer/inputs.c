@@ -119,7 +119,9 @@ static mo_status read_dims(const char *request, const char *dims,
             "--shape %.120s: every size must be a number, not '?' or -1",
             request);
     case MO_SHAPE_RANGE:
-        return mo_fail(err, MO_E_USAGE, "--shape %.120s is too large", request);
+        return mo_fail(err, MO_E_USAGE,
+                       "--shape %.120s is too large; give at most 2^48 elements",
+                       request);
     case MO_SHAPE_NOT:
         break;
     }
@@ -179,7 +181,8 @@ static mo_status apply_request(mo_ir *ir, const char *request, bool *given,
         return status;
     if (given[index])
         return mo_fail(err, MO_E_USAGE,
-                       "--shape %.120s: the shape of '%.80s' is given twice",
+                       "--shape %.120s: the shape of '%.80s' is given twice; "
+                       "keep one of them",
                        request, ir->layers[index].name);
     given[index] = true;
     return set_shape(ir, request, index, &shape, changed, err);
