@@ -161,6 +161,8 @@ echo '<html/>' >"$work/page"
 complains "another format" 1 "$work/page:1" moirai-info "$work/page"
 head -n 9 "$work/small.graphml" >"$work/cut"
 complains "half a file" 1 "$work/cut:" moirai-info "$work/cut"
+complains "a shape for a graph that has them" 2 "--shape goes with" \
+    moirai-info --shape x=1 "$work/small.graphml"
 complains "a folder to write to that is not there" 1 "$work/none/x" \
     moirai-info -o "$work/none/x" "$work/small.graphml"
 

@@ -67,10 +67,13 @@ def write_igraph(ops, edges, named, path):
     graph.vs["op"] = [values["op"] for _, values in ops]
     graph.vs["memory"] = [float(values.get("memory", 0)) for _, values in ops]
     graph.vs["pin"] = ["" for _ in ops]
+    graph.vs["attrs"] = [None if i % 2 else "{}" for i in range(len(ops))]
+    graph.vs["dtype"] = [None for _ in ops]
     graph.vs["color"] = ["red" for _ in ops]
     if named:
         graph.vs["name"] = [name for name, _ in ops]
     graph.es["bytes"] = [size for _, _, size in edges]
+    graph.es["dst_port"] = [None if i else "in" for i in range(len(edges))]
     graph.write_graphml(path)
 
 

@@ -54,6 +54,16 @@ static const struct {
     { OP_WITH("constant", "false"), "a" },
     { OP_WITH("op", "Constant"), "a op=Constant" },
 
+    /* igraph writes texts that are not there as None. */
+    { GRAPHML(KEY("v_op", "node", "op") KEY("v_d", "node", "dtype")
+              KEY("v_a", "node", "attrs") KEY("e_p", "edge", "dst_port"),
+              NODE("a", DATA("v_op", "None") DATA("v_d", "None")
+                   DATA("v_a", "None"))
+              NODE("b", DATA("v_op", "Nonesuch"))
+              EDGE("a", "b", DATA("e_p", "None"))),
+      "a | b op=Nonesuch; a->b" },
+    { OP_WITH("op", "None"), "a op=None" },
+
     /* Names are exact; what nobody knows is nobody's business. */
     { OP_WITH("Memory", "twelve"), "a" },
     { OP_WITH("time_us", "twelve"), "a" },
@@ -465,8 +475,14 @@ static const struct {
     { EDGES("", NODE("g", "<graph/>") "\n" EDGE("a", "g", "")),
       "g:2: node 'g' is a group (there is a <graph> in it), but an edge ends "
       "at it; draw the edge to one of the ops in it" },
-    { EDGES("", EDGE("a", "g", "") "\n" NODE("g", "<graph/>")),
+    { EDGES("", "\n" EDGE("a", "g", "") "\n" NODE("g", "<graph/>")),
       "g:2: node 'g' is a group" },
+    { EDGES("", NODE("g", "<graph/>") "\n" NODE("g", "")),
+      "g:2: node 'g' is defined twice, first on line 1; give one of them" },
+    { EDGES("", NODE("g", "") "\n" NODE("g", "<graph/>")),
+      "g:2: node 'g' is defined twice, first on line 1" },
+    { EDGES("", NODE("g", "<graph/>") "\n" NODE("g", "<graph/>")),
+      "g:2: node 'g' is defined twice, first on line 1" },
     { "<graphml/>", "g: there is no <graph> in it; write one" },
     { "<x/>", "g:1: the root element is <x>, not <graphml>" },
 };

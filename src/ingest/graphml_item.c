@@ -212,6 +212,13 @@ static void describe_refusal(const mo_graphml_item *item, const char *name,
                    SHOWN(text, length), item->values.problem);
 }
 
+static bool is_absent(const mo_graphml_meaning *meaning, mo_graphml_kind kind,
+                      const char *text, size_t length)
+{
+    return meaning->none_is_absent && length == 4 &&
+           memcmp(text, "None", 4) == 0 && mo_graphml_may_be_empty(kind);
+}
+
 mo_status mo_graphml_item_set(mo_graphml_item *item,
                               const mo_graphml_meaning *meaning,
                               const char *text, size_t length, int line,
@@ -225,6 +232,8 @@ mo_status mo_graphml_item_set(mo_graphml_item *item,
     mo_status status;
 
     assert(index >= 0);
+    if (is_absent(meaning, attribute->kind, text, length))
+        return MO_OK;
     if (attribute->kind == MO_GRAPHML_MEASURE)
         status = set_measure(item, meaning->column, text, length, err);
     else

@@ -8,6 +8,7 @@
 #ifndef MO_INGEST_GRAPHML_KEY_H
 #define MO_INGEST_GRAPHML_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -24,6 +25,7 @@ typedef struct mo_graphml_meaning {
     int rank;         /* see mo_graphml_find */
     int column;       /* of a measurement */
     int line;         /* where it was declared for them; 0: it was not */
+    bool none_is_absent; /* igraph writes a text that is not there as None */
 } mo_graphml_meaning;
 
 typedef struct mo_graphml_key {

@@ -172,6 +172,15 @@ static mo_status end_node(reader *r, const char *text, size_t length,
     return status;
 }
 
+static mo_status refuse_second(const char *name, int line, int first,
+                               mo_error *err)
+{
+    return mo_fail_at(err, MO_E_INPUT, NULL, line,
+                      "node '%.60s' is defined twice, first on line %d; give "
+                      "one of them another id",
+                      name, first);
+}
+
 /* Remembers that the node being read is a group. */
 static mo_status note_group(reader *r, mo_error *err)
 {
@@ -180,11 +189,14 @@ static mo_status note_group(reader *r, mo_error *err)
     mo_status status =
         mo_intern_put(r->groups, name->text, name->length, &number, err);
 
-    if (status == MO_OK && (size_t) number == r->n_groups) {
-        status = MO_PUSH(r->group_lines, r->n_groups, r->groups_room, err);
-        if (status == MO_OK)
-            r->group_lines[r->n_groups++] = r->item.line;
-    }
+    if (status != MO_OK)
+        return status;
+    if ((size_t) number < r->n_groups)
+        return refuse_second(name->text, r->item.line, r->group_lines[number],
+                             err);
+    status = MO_PUSH(r->group_lines, r->n_groups, r->groups_room, err);
+    if (status == MO_OK)
+        r->group_lines[r->n_groups++] = r->item.line;
     return status;
 }
 
@@ -476,16 +488,32 @@ static mo_status on_end(void *state, const char *name, const char *text,
     return status;
 }
 
-/* Edges may come before the group they end at. */
+/* What has a group's name among the ops: another node, or the end of an edge
+ * that came before the group. */
+static mo_status check_group(const reader *r, int group, mo_error *err)
+{
+    const char *name = mo_intern_text(r->groups, group);
+    int slot = mo_builder_find(r->builder, name, strlen(name));
+    int line = r->group_lines[group];
+    const mo_op *op;
+
+    if (slot < 0)
+        return MO_OK;
+    op = mo_builder_op(r->builder, slot);
+    if (!op->name)
+        return refuse_edge_to_group(name, op->line, err);
+    if (op->line > line)
+        return refuse_second(name, op->line, line, err);
+    return refuse_second(name, line, op->line, err);
+}
+
 static mo_status check_groups(const reader *r, mo_error *err)
 {
-    for (size_t i = 0; i < r->n_groups; i++) {
-        const char *name = mo_intern_text(r->groups, (int) i);
+    mo_status status = MO_OK;
 
-        if (mo_builder_find(r->builder, name, strlen(name)) >= 0)
-            return refuse_edge_to_group(name, r->group_lines[i], err);
-    }
-    return MO_OK;
+    for (size_t i = 0; i < r->n_groups && status == MO_OK; i++)
+        status = check_group(r, (int) i, err);
+    return status;
 }
 
 static mo_status finish(reader *r, mo_graph **graph, mo_error *err)
@@ -529,10 +557,13 @@ mo_status mo_graphml_read(mo_input *input, const mo_read_options *options,
                           mo_graph **graph, mo_error *err)
 {
     static const mo_xml_handler handler = { on_start, on_end };
-    reader *r = calloc(1, sizeof *r);
+    reader *r;
     mo_status status;
 
-    (void) options;
+    if (options && options->n_shapes > 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--shape goes with OpenVINO models only; leave it out");
+    r = calloc(1, sizeof *r);
     if (!r)
         return mo_fail_memory(err);
     status = reader_init(r, mo_input_name(input), err);

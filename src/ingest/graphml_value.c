@@ -229,7 +229,7 @@ static mo_status read_list(mo_graphml_values *values, rewrite *part,
 /* Programs that give every node every attribute leave these empty where they
  * have nothing to say.  An empty number is a mistake, an empty shape a scalar.
  */
-static bool may_be_empty(mo_graphml_kind kind)
+bool mo_graphml_may_be_empty(mo_graphml_kind kind)
 {
     return kind == MO_GRAPHML_TEXT || kind == MO_GRAPHML_DTYPE ||
            kind == MO_GRAPHML_JSON || kind == MO_GRAPHML_NAMES ||
@@ -241,7 +241,7 @@ mo_status mo_graphml_read_value(mo_graphml_values *values, mo_graphml_kind kind,
                                 bool *is_value, mo_error *err)
 {
     mo_graphml_trim(&text, &length);
-    *is_value = length > 0 || !may_be_empty(kind);
+    *is_value = length > 0 || !mo_graphml_may_be_empty(kind);
     if (!*is_value)
         return MO_OK;
     switch (kind) {

@@ -6,6 +6,7 @@
 #ifndef MO_INGEST_GRAPHML_VALUE_H
 #define MO_INGEST_GRAPHML_VALUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -33,6 +34,9 @@ void mo_graphml_values_clear(mo_graphml_values *values);
 mo_status mo_graphml_read_value(mo_graphml_values *values, mo_graphml_kind kind,
                                 const char *text, size_t length, void *to,
                                 bool *is_value, mo_error *err);
+
+/* Whether there may be nothing where a value of that kind is wanted. */
+bool mo_graphml_may_be_empty(mo_graphml_kind kind);
 
 /* Moves *text and *length past white space at both ends. */
 void mo_graphml_trim(const char **text, size_t *length);
