@@ -16,7 +16,8 @@ static mo_status fill_memory(mo_builder *b, mo_error *err)
         int64_t weight = op->weight_bytes < 0 ? 0 : op->weight_bytes;
         int64_t workspace = op->workspace_bytes < 0 ? 0 : op->workspace_bytes;
 
-        if (op->memory_bytes == MO_UNKNOWN &&
+        op->memory_told = op->memory_bytes != MO_UNKNOWN;
+        if (!op->memory_told &&
             !mo_int64_add(weight, workspace, &op->memory_bytes))
             return mo_fail_at(err, MO_E_INPUT, b->file, op->line,
                               "weights and workspace of op '%.*s' together "

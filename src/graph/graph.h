@@ -53,6 +53,7 @@ typedef struct mo_op {
     int64_t workspace_bytes;  /* part of memory_bytes, or MO_UNKNOWN         */
     int64_t output_bytes;     /* all outputs together, or MO_UNKNOWN         */
     int line;                 /* in the file it came from, or 0              */
+    bool memory_told;         /* memory_bytes was given, not added up        */
     bool is_output;           /* what it puts out leaves the network, whoever
                                  else reads it                               */
 } mo_op;

@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "ingest/arrange.h"
+#include "ingest/fed.h"
 #include "ingest/part.h"
+#include "ingest/part_index.h"
+#include "ingest/told.h"
 
 /*
  * A graph keeps each text once, and its layers repeat: the few pairs of a shape
@@ -29,12 +33,20 @@ typedef struct filler {
     const char *types[CACHE_SIZE];
     const mo_operator *operators[CACHE_SIZE];
     known_size sizes[CACHE_SIZE];
+    mo_part_index shapes, types_of_ports;
+    mo_fed fed;
+    mo_status status; /* of what asks for memory, deep down */
+    mo_error *err;
 
     /* The op at hand. */
     mo_shape inputs[MO_WORK_MAX_PORTS], outputs[MO_WORK_MAX_PORTS];
     const char *dtypes[MO_WORK_MAX_PORTS];
     bool taken[MO_WORK_MAX_PORTS];
     int n_inputs;
+    mo_loose loose[MO_MAX_LOOSE]; /* the first inputs without a number */
+    int n_loose;                  /* all of them */
+    bool first_is_loose;
+    double told;       /* bytes of the weights in its attrs, or MO_UNKNOWN */
     double read;       /* bytes of its inputs, or MO_UNKNOWN */
     double read_first; /* of the first of them alone */
 } filler;
@@ -42,6 +54,7 @@ typedef struct filler {
 /* What comes into an op, over an edge or a feed. */
 typedef struct arrival {
     const mo_op *source;
+    bool is_feed;
     int port; /* of the source */
     int slot; /* which input it is, or MO_PORT_NONE */
     int64_t bytes;
@@ -65,6 +78,13 @@ static const mo_operator *find_operator(filler *f, const char *type)
     return f->operators[slot];
 }
 
+static const char *attrs_of(const mo_op *op)
+{
+    if (!op->attrs || strnlen(op->attrs, MAX_ATTRS) == MAX_ATTRS)
+        return NULL;
+    return op->attrs;
+}
+
 /* Which of op's shapes belongs to a port that may have no number, or -1.  An
  * op with one output gives that one through every port, as in the builder. */
 static int shape_index(const mo_op *op, int port)
@@ -74,14 +94,45 @@ static int shape_index(const mo_op *op, int port)
     return port >= 0 ? port : -1;
 }
 
-static int64_t port_bytes(const mo_op *op, int port)
+static const char *find_part(filler *f, mo_part_index *parts, const char *text,
+                             int index, size_t *length)
+{
+    const char *part = NULL;
+
+    if (f->status == MO_OK)
+        f->status =
+            mo_part_index_find(parts, text, index, &part, length, f->err);
+    return f->status == MO_OK ? part : NULL;
+}
+
+static bool shape_of_output(filler *f, const mo_op *op, int index,
+                            mo_shape *shape)
+{
+    size_t length;
+    const char *part = find_part(f, &f->shapes, op->shape, index, &length);
+
+    return part && mo_shape_read(part, length, shape) == MO_SHAPE_OK;
+}
+
+/* A single dtype stands for each of several outputs. */
+static const char *dtype_of_output(filler *f, const mo_op *op, int index)
+{
+    bool is_single = op->dtype && !strchr(op->dtype, ';');
+    size_t length;
+    const char *part = find_part(f, &f->types_of_ports, op->dtype,
+                                 is_single && index > 0 ? 0 : index, &length);
+
+    return part ? mo_dtype_find(part, length) : NULL;
+}
+
+static int64_t port_bytes(filler *f, const mo_op *op, int port)
 {
     int index = shape_index(op, port);
     mo_shape shape;
 
-    if (index < 0 || !mo_shape_at(op->shape, index, &shape))
+    if (index < 0 || !shape_of_output(f, op, index, &shape))
         return MO_UNKNOWN;
-    return mo_shape_bytes(&shape, mo_dtype_at(op->dtype, index));
+    return mo_shape_bytes(&shape, dtype_of_output(f, op, index));
 }
 
 static int64_t part_bytes(const char *shape, size_t shape_length,
@@ -129,8 +180,9 @@ static void fill_output_bytes(filler *f, mo_op *op)
     op->output_bytes = known->bytes;
 }
 
-static void fill_tensor(mo_graph *g, mo_tensor *tensor)
+static void fill_tensor(filler *f, mo_tensor *tensor)
 {
+    mo_graph *g = f->g;
     int64_t size = MO_UNKNOWN;
     bool asked = false;
 
@@ -138,7 +190,7 @@ static void fill_tensor(mo_graph *g, mo_tensor *tensor)
         mo_edge *edge = &g->edges[tensor->first_edge + i];
 
         if (edge->bytes == MO_UNKNOWN && !asked) {
-            size = port_bytes(&g->ops[tensor->producer], tensor->port);
+            size = port_bytes(f, &g->ops[tensor->producer], tensor->port);
             asked = true;
         }
         if (edge->bytes == MO_UNKNOWN)
@@ -155,11 +207,11 @@ static void fill_sizes(filler *f)
     for (int i = 0; i < g->n_ops + g->n_constants; i++)
         fill_output_bytes(f, &g->ops[i]);
     for (int t = 0; t < g->n_tensors; t++)
-        fill_tensor(g, &g->tensors[t]);
+        fill_tensor(f, &g->tensors[t]);
     for (int i = 0; i < g->n_feeds; i++)
         if (g->feeds[i].bytes == MO_UNKNOWN)
             g->feeds[i].bytes =
-                port_bytes(&g->ops[g->feeds[i].from], g->feed_port[i]);
+                port_bytes(f, &g->ops[g->feeds[i].from], g->feed_port[i]);
 }
 
 static int n_arrivals(const mo_graph *g, int op)
@@ -184,7 +236,7 @@ static arrival arrival_at(const mo_graph *g, int op, int i)
         edge = &g->feeds[feed];
         port = g->feed_port[feed];
     }
-    return (arrival){ &g->ops[edge->from], port,
+    return (arrival){ &g->ops[edge->from], i >= n_edges, port,
                       edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
                       edge->bytes };
 }
@@ -212,9 +264,9 @@ static void show(filler *f, const arrival *a, int slot)
     f->taken[slot] = true;
     if (slot == 0)
         f->read_first = a->bytes < 0 ? MO_UNKNOWN : (double) a->bytes;
-    if (index < 0 || !mo_shape_at(a->source->shape, index, &f->inputs[slot]))
+    if (index < 0 || !shape_of_output(f, a->source, index, &f->inputs[slot]))
         f->inputs[slot].rank = -1;
-    f->dtypes[slot] = mo_dtype_at(a->source->dtype, index);
+    f->dtypes[slot] = dtype_of_output(f, a->source, index);
 }
 
 static void count(filler *f, const arrival *a)
@@ -225,14 +277,70 @@ static void count(filler *f, const arrival *a)
         f->read += (double) a->bytes;
 }
 
+static bool is_constant(filler *f, const arrival *a)
+{
+    const mo_operator *kind = find_operator(f, a->source->type);
+
+    return a->is_feed || (kind && strcmp(kind->name, "Const") == 0);
+}
+
+/* Lets the formulas see an input that does not say which it is in the next
+ * slot that is left; returns that. */
+static int show_loose(filler *f, const arrival *a, int slot)
+{
+    while (slot < f->n_inputs && f->taken[slot])
+        slot++;
+    if (f->n_loose < MO_MAX_LOOSE)
+        f->loose[f->n_loose] = (mo_loose){ slot, is_constant(f, a) };
+    f->first_is_loose |= slot == 0;
+    f->n_loose++;
+    show(f, a, slot);
+    return slot;
+}
+
+/* The weights that the op's attrs tell of, where no input is that already. */
+static void gather_told(filler *f, const mo_op *op)
+{
+    mo_told_list list = mo_told_weights(attrs_of(op));
+    const char *dtype = list.length ? dtype_of_output(f, op, 0) : NULL;
+    mo_told told;
+
+    f->told = 0;
+    while (mo_told_next(&list, &told)) {
+        bool is_shown = told.port >= 0 && told.port < MO_WORK_MAX_PORTS;
+        int64_t bytes = told.shape.rank < 0
+                            ? MO_UNKNOWN
+                            : mo_shape_bytes(&told.shape, dtype);
+
+        if (is_shown)
+            open_slots(f, told.port + 1);
+        if (is_shown && f->taken[told.port])
+            continue;
+        f->told = f->told < 0 || bytes < 0 ? MO_UNKNOWN
+                                           : f->told + (double) bytes;
+        if (!is_shown)
+            continue;
+        f->taken[told.port] = true;
+        f->inputs[told.port] = told.shape;
+        f->dtypes[told.port] = dtype;
+    }
+}
+
+static void forget_inputs(filler *f)
+{
+    f->n_inputs = 0;
+    f->n_loose = 0;
+    f->first_is_loose = false;
+    f->read = 0;
+    f->read_first = 0;
+}
+
 /* Numbered inputs go where their number says, the others into what is left. */
 static void gather_inputs(filler *f, int op)
 {
     int n = n_arrivals(f->g, op), slot = 0;
 
-    f->n_inputs = 0;
-    f->read = 0;
-    f->read_first = 0;
+    forget_inputs(f);
     for (int i = 0; i < n; i++) {
         arrival a = arrival_at(f->g, op, i);
 
@@ -240,14 +348,12 @@ static void gather_inputs(filler *f, int op)
         if (a.slot != MO_PORT_NONE)
             show(f, &a, a.slot);
     }
+    gather_told(f, &f->g->ops[op]);
     for (int i = 0; i < n && slot < MO_WORK_MAX_PORTS; i++) {
         arrival a = arrival_at(f->g, op, i);
 
-        if (a.slot != MO_PORT_NONE)
-            continue;
-        while (slot < f->n_inputs && f->taken[slot])
-            slot++;
-        show(f, &a, slot);
+        if (a.slot == MO_PORT_NONE)
+            slot = show_loose(f, &a, slot);
     }
 }
 
@@ -265,11 +371,13 @@ static int gather_outputs(filler *f, const mo_op *op)
     return n;
 }
 
-static const char *attrs_of(const mo_op *op)
+static double flops_by_formula(filler *f, const mo_work_input *input)
 {
-    if (!op->attrs || strnlen(op->attrs, MAX_ATTRS) == MAX_ATTRS)
-        return NULL;
-    return op->attrs;
+    if (f->n_loose < 2 || !mo_arrange_matters(input->kind))
+        return input->kind->flops(input);
+    if (f->n_loose > MO_MAX_LOOSE)
+        return MO_UNKNOWN;
+    return mo_arrange_flops(input, f->inputs, f->loose, f->n_loose);
 }
 
 static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
@@ -287,7 +395,7 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
     if (!kind->flops)
         return 0;
     input.n_outputs = gather_outputs(f, op);
-    flops = kind->flops(&input);
+    flops = flops_by_formula(f, &input);
     return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
 }
 
@@ -297,36 +405,95 @@ static bool touches_memory(mo_class class)
            class != MO_CLASS_SHAPE;
 }
 
-static double bytes_of(const filler *f, int id, const mo_operator *kind)
+/* The bytes of the input that an op takes its pick from.  Where any of several
+ * could be that, it is the one of the output's type. */
+static double read_of_picked(filler *f, int id)
+{
+    const char *dtype = dtype_of_output(f, &f->g->ops[id], 0);
+    double found = MO_UNKNOWN;
+
+    if (!f->first_is_loose || f->n_loose < 2)
+        return f->read_first;
+    for (int i = 0; i < n_arrivals(f->g, id) && dtype; i++) {
+        arrival a = arrival_at(f->g, id, i);
+        int index = shape_index(a.source, a.port);
+
+        if (a.slot != MO_PORT_NONE ||
+            dtype_of_output(f, a.source, index) != dtype)
+            continue;
+        if (found >= 0 && found != (double) a.bytes)
+            return MO_UNKNOWN;
+        found = (double) a.bytes;
+    }
+    return found;
+}
+
+/* The bytes of weights that are no inputs: a graph may tell them in attrs, or
+ * only how large they are together. */
+static double weights_apart(const filler *f, int id)
 {
     const mo_op *op = &f->g->ops[id];
-    double written = (double) op->output_bytes, read = f->read;
-    /* A graph may tell the weights' size without having them as constants. */
-    bool weights_apart = op->weight_bytes > 0 &&
-                         f->g->feed_start[id] == f->g->feed_start[id + 1];
+    bool has_feeds = f->g->feed_start[id] != f->g->feed_start[id + 1];
+
+    return has_feeds || op->weight_bytes <= 0 ? f->told
+                                              : (double) op->weight_bytes;
+}
+
+static double bytes_of(filler *f, int id, const mo_operator *kind)
+{
+    double written = (double) f->g->ops[id].output_bytes, read = f->read;
+    double apart = weights_apart(f, id), picked;
 
     if (!touches_memory(kind->class))
         return 0;
-    if (op->output_bytes < 0 || read < 0)
+    if (written < 0 || read < 0 || apart < 0)
         return MO_UNKNOWN;
-    if (kind->picks)
-        read += written - (weights_apart ? 0 : f->read_first);
-    else if (weights_apart)
-        read += (double) op->weight_bytes;
-    return read + written;
+    if (!kind->picks)
+        return read + apart + written;
+    picked = apart > 0 ? 0 : read_of_picked(f, id);
+    return picked < 0 ? MO_UNKNOWN : read - picked + written + written;
+}
+
+static bool lacks_weights(const mo_op *op)
+{
+    return op->weight_bytes == MO_UNKNOWN && !op->memory_told;
+}
+
+/* Adds up the constants an op reads, when the file tells neither how large they
+ * are nor what the op keeps in memory. */
+static void fill_weights(filler *f, int id)
+{
+    mo_op *op = &f->g->ops[id];
+    bool has_feeds = f->g->feed_start[id] != f->g->feed_start[id + 1];
+    int64_t workspace = op->workspace_bytes < 0 ? 0 : op->workspace_bytes;
+    int64_t sum = MO_UNKNOWN, memory;
+
+    if (!has_feeds && f->told == 0)
+        return;
+    if (f->status == MO_OK)
+        f->status = mo_fed_sum(&f->fed, f->g, id, &sum, f->err);
+    if (sum < 0 || f->told < 0 || f->told >= 0x1p62 ||
+        !mo_int64_add(sum, (int64_t) f->told, &sum) ||
+        !mo_int64_add(sum, workspace, &memory))
+        return;
+    op->weight_bytes = sum;
+    op->memory_bytes = memory;
 }
 
 static void fill_op(filler *f, int id)
 {
     mo_op *op = &f->g->ops[id];
+    bool has_work = op->flops >= 0 && op->bytes >= 0;
     const mo_operator *kind;
 
-    if (op->flops >= 0 && op->bytes >= 0)
+    if (has_work && !lacks_weights(op))
         return;
     kind = find_operator(f, op->type);
-    if (!kind)
-        return;
     gather_inputs(f, id);
+    if (lacks_weights(op))
+        fill_weights(f, id);
+    if (!kind || has_work)
+        return;
     if (op->flops < 0)
         op->flops = flops_of(f, op, kind);
     if (op->bytes < 0)
@@ -335,11 +502,13 @@ static void fill_op(filler *f, int id)
 
 mo_status mo_work_fill(mo_graph *g, mo_error *err)
 {
-    filler f = { .g = g };
+    filler f = { .g = g, .status = MO_OK, .err = err };
 
-    (void) err;
     fill_sizes(&f);
     for (int i = 0; i < g->n_ops; i++)
         fill_op(&f, i);
-    return MO_OK;
+    mo_part_index_clear(&f.shapes);
+    mo_part_index_clear(&f.types_of_ports);
+    mo_fed_clear(&f.fed);
+    return f.status;
 }

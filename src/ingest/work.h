@@ -28,7 +28,8 @@ typedef struct mo_work_input {
 } mo_work_input;
 
 /* Fills flops, bytes and output_bytes of every op that does not have them and
- * whose operator and shapes are known, and the bytes of edges and tensors that
+ * whose operator and shapes are known, weight_bytes and memory_bytes from the
+ * constants of those that give neither, and the bytes of edges and tensors that
  * have none.  What cannot be known stays MO_UNKNOWN. */
 mo_status mo_work_fill(mo_graph *g, mo_error *err);
 
