@@ -37,7 +37,7 @@ static void judge(search *s, bool constants_behind)
 {
     double flops;
 
-    if (!mo_fit(s->input))
+    if (!mo_work_fits(s->input))
         return;
     flops = s->input->kind->flops(s->input);
     hear(&s->all, flops);

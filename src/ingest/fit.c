@@ -200,7 +200,7 @@ static bool fits_attention(const mo_work_input *in)
            dim(made, 2) == dim(q, 2) && dim(made, 1) == dim(v, 1);
 }
 
-bool mo_fit(const mo_work_input *in)
+bool mo_work_fits(const mo_work_input *in)
 {
     static const struct {
         double (*formula)(const mo_work_input *in);
