@@ -438,6 +438,20 @@ START_TEST(a_cluster_in_parts_is_fine_where_edges_have_their_times)
 }
 END_TEST
 
+/* What is sent to another device is not mistaken for what stays. */
+START_TEST(ids_may_be_those_of_models)
+{
+    problem p = { 0 };
+
+    problem_make(&p, "* t.p4=0 t.t4=0; a; b; a>b c.p4.t4=5 c.t4.p4=6",
+                 "p4 model=p4; t4 model=t4", NULL);
+    ck_assert_int_eq(flow_of(&p, "a", "b", 0, 1), 5000);
+    ck_assert_int_eq(flow_of(&p, "a", "b", 1, 0), 6000);
+    ck_assert_int_eq(flow_of(&p, "a", "b", 0, 0), 0);
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(nothing_is_an_instance_too)
 {
     problem p = { 0 };
@@ -492,6 +506,7 @@ SUITE(instance)
     TEST(memory_is_what_ops_need_and_devices_have);
     TEST(a_pin_holds_for_its_whole_group);
     TEST(a_cluster_in_parts_is_fine_where_edges_have_their_times);
+    TEST(ids_may_be_those_of_models);
     TEST(nothing_is_an_instance_too);
     TEST(one_device_needs_no_transfers);
     TEST(freeing_nothing_is_fine);

@@ -56,6 +56,7 @@ static const change of_numbers[] = {
     { "pin=C", "pin=B" },
     { "pin=C", "" },
     { "colocate=x", "" },
+    { "colocate=x;b", ";b colocate=x" },
     { "d;", "e;" },
     { "d;", "" },
     { "a>b bytes=1000", "a>b bytes=1001" },
@@ -90,6 +91,22 @@ START_TEST(another_cluster_is_another_instance)
     ck_assert_uint_ne(digest_of(graph, other, NULL),
                       digest_of(graph, cluster, NULL));
     free(other);
+}
+END_TEST
+
+/* From A to C by B or by D: it takes no time, but other links. */
+START_TEST(another_route_is_another_instance)
+{
+    const char *ops = "* t.A=0 t.B=0 t.C=0 t.D=0; a; b; a>b bytes=0";
+
+    ck_assert_uint_ne(digest_of(ops,
+                                "A; B; C; D; A-B gbps=8; B-C gbps=8;"
+                                "A-D gbps=7; D-C gbps=7",
+                                NULL),
+                      digest_of(ops,
+                                "A; B; C; D; A-B gbps=7; B-C gbps=7;"
+                                "A-D gbps=8; D-C gbps=8",
+                                NULL));
 }
 END_TEST
 
@@ -158,6 +175,7 @@ SUITE(instance_digest)
 {
     EACH(other_numbers_are_another_instance, COUNT(of_numbers));
     EACH(another_cluster_is_another_instance, COUNT(of_cluster));
+    TEST(another_route_is_another_instance);
     EACH(other_words_are_the_same_instance, COUNT(of_words));
     TEST(the_same_numbers_from_elsewhere_are_the_same_instance);
     TEST(what_it_was_made_of_has_digests_too);
