@@ -20,6 +20,11 @@ show 'moirai-info examples/tiny_ir.xml'
 show 'moirai-zoo --list'
 show 'moirai-zoo gpt3-330m | moirai-info -'
 
+show 'moirai-zoo gpt3-330m | moirai-coarsen -'
+
 for graph in authors/GoogLeNet.graphml openvino/resnet50.xml; do
     [ ! -r "$data/$graph" ] || show "moirai-info '$data/$graph'"
+done
+for graph in openvino/resnet50.xml openvino/bert_base_128.xml; do
+    [ ! -r "$data/$graph" ] || show "moirai-coarsen '$data/$graph'"
 done

@@ -73,8 +73,9 @@ static bool is_softmax(const mo_subject *subject)
 const mo_role mo_roles[] = {
     { "conv", "a convolution, grouped or not", is_conv },
     { "matmul", "a matrix product, with or without its own bias", is_matmul },
-    { "bias", "an Add whose other operand is a constant", is_bias },
-    { "scale", "a Multiply or Divide by a constant", is_scale },
+    { "bias", "an Add that reads one op: its other operand is a constant",
+      is_bias },
+    { "scale", "a Multiply or Divide that reads one op", is_scale },
     { "bn", "a batch normalisation", is_bn },
     { "norm", "any normalisation", is_norm },
     { "act", "any activation: one input, element by element", is_act },

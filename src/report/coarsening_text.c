@@ -12,16 +12,16 @@ static void put_counts(const mo_coarsening *c, mo_out *out)
 
     mo_out_printf(out, "%-12s%s\n", "graph",
                   mo_utf8_visible(text, sizeof text, c->file));
-    mo_out_printf(out, "%-12s%d, then %d, fused %d", "ops", c->before->ops,
+    mo_out_printf(out, "%-12s%d, cleaned %d, fused %d", "ops", c->before->ops,
                   c->report->clean_ops, c->after->ops);
     if (c->before->ops > 0)
         mo_out_printf(out, " (%.1f %%)",
                       100.0 * c->after->ops / c->before->ops);
-    mo_out_printf(out, "\n%-12s%d, then %d, fused %d\n", "edges",
+    mo_out_printf(out, "\n%-12s%d, cleaned %d, fused %d\n", "edges",
                   c->before->edges, c->report->clean_edges, c->after->edges);
-    mo_out_printf(out, "%-12s%d, at most %d ops between; was %d, %d\n",
-                  "clean cuts", c->after->clean_cuts, c->after->largest_segment,
-                  c->before->clean_cuts, c->before->largest_segment);
+    mo_out_printf(out, "%-12s%d, now %d; at most %d ops between, now %d\n",
+                  "clean cuts", c->before->clean_cuts, c->after->clean_cuts,
+                  c->before->largest_segment, c->after->largest_segment);
 }
 
 static void put_passes(const mo_coarsening *c, mo_out *out)
