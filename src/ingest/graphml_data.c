@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PASSAGES = 64 };
+
 #define LITERAL(out, text) mo_out_bytes((out), (text), sizeof(text) - 1)
 
 static bool is_text(mo_graphml_kind kind)
@@ -42,20 +44,6 @@ static uint64_t absent_bits(mo_graphml_kind kind)
     return UINT64_MAX;
 }
 
-void mo_graphml_data_note(mo_graphml_role role, const void *base,
-                          mo_graphml_set *unseen)
-{
-    const mo_graphml_attribute *a = mo_graphml_attributes_of[role].items;
-
-    for (mo_graphml_set left = *unseen; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
-        const char *at = (const char *) base + a[i].offset;
-
-        if (bits_of(a[i].kind, at) != absent_bits(a[i].kind))
-            *unseen &= ~(1u << i);
-    }
-}
-
 /* A key's id is its name, but where nodes and edges have the same. */
 static const char *key_id(mo_graphml_role role, int index)
 {
@@ -65,27 +53,46 @@ static const char *key_id(mo_graphml_role role, int index)
 }
 
 void mo_graphml_data_init(mo_graphml_data *data, const mo_graph *g,
-                          mo_graphml_role role, mo_graphml_set used)
+                          mo_graphml_role role, mo_graphml_set wanted)
 {
-    const mo_graphml_attributes *all = &mo_graphml_attributes_of[role];
+    const mo_graphml_attribute *a = mo_graphml_attributes_of[role].items;
 
     *data = (mo_graphml_data){ .g = g, .role = role };
-    for (int i = 0; i < all->count; i++)
-        if (used >> i & 1)
+    for (int i = 0; wanted >> i; i++)
+        if (wanted >> i & 1)
             data->fields[data->n_fields++] = (mo_graphml_field){
+                .index = i,
                 .id = key_id(role, i),
-                .name = all->items[i].names[0],
-                .kind = all->items[i].kind,
-                .offset = all->items[i].offset,
-                .absent = absent_bits(all->items[i].kind),
-                .phrases = calloc(1, sizeof(mo_graphml_phrases)),
+                .name = a[i].names[0],
+                .kind = a[i].kind,
+                .offset = a[i].offset,
+                .absent = absent_bits(a[i].kind),
             };
+}
+
+void mo_graphml_data_begin(mo_graphml_data *data)
+{
+    data->passages = calloc(PASSAGES, sizeof *data->passages);
 }
 
 void mo_graphml_data_clear(mo_graphml_data *data)
 {
-    for (int i = 0; i < data->n_fields; i++)
-        free(data->fields[i].phrases);
+    free(data->passages);
+}
+
+mo_graphml_set mo_graphml_data_drop(mo_graphml_data *data, const void *base)
+{
+    mo_graphml_set dropped = 0;
+
+    for (int i = data->n_fields - 1; i >= 0; i--) {
+        const mo_graphml_field *f = &data->fields[i];
+
+        if (bits_of(f->kind, (const char *) base + f->offset) == f->absent)
+            continue;
+        dropped |= 1u << f->index;
+        data->fields[i] = data->fields[--data->n_fields];
+    }
+    return dropped;
 }
 
 static const char *type_name(const mo_graph *g, mo_graphml_kind kind)
@@ -152,58 +159,94 @@ static void write_value(const mo_graph *g, mo_graphml_kind kind, const void *at,
     }
 }
 
-/* Will the value certainly be written to the buffer in one piece? */
-static bool fits(const mo_out *out, mo_graphml_kind kind, const void *at)
+/* Will all of it certainly be written to the buffer in one piece? */
+static bool fits(const mo_graphml_data *data, const void *base,
+                 const mo_out *out)
 {
-    enum { MAX_VALUE = 256, MAX_ESCAPE = 6, MAX_REST = 64 };
-    const size_t need = MAX_VALUE * MAX_ESCAPE + MAX_REST;
+    enum { MAX_VALUES = 1000, MAX_ESCAPE = 6, MAX_REST = 64 };
+    size_t length = 0;
 
-    if ((size_t) (out->end - out->at) < need)
+    if (out->end - out->at <
+        MAX_VALUES * MAX_ESCAPE + MO_GRAPHML_MAX_ATTRIBUTES * MAX_REST)
         return false;
-    return !is_text(kind) ||
-           strnlen(*(const char *const *) at, MAX_VALUE) < MAX_VALUE;
+    for (int i = 0; i < data->n_fields; i++) {
+        const mo_graphml_field *f = &data->fields[i];
+        const char *at = (const char *) base + f->offset;
+
+        if (is_text(f->kind) && *(const char *const *) at)
+            length += strnlen(*(const char *const *) at, MAX_VALUES);
+    }
+    return length < MAX_VALUES;
 }
 
-/* Writes a <data> and remembers it, as the phrase at place. */
-static void write_new(const mo_graph *g, const mo_graphml_field *f,
-                      const void *at, uint64_t value, size_t place, mo_out *out)
+static void write_fields(const mo_graphml_data *data, const void *base,
+                         mo_out *out)
 {
-    bool in_one_piece = fits(out, f->kind, at);
+    for (int i = 0; i < data->n_fields; i++) {
+        const mo_graphml_field *f = &data->fields[i];
+        const void *at = (const char *) base + f->offset;
+
+        if (bits_of(f->kind, at) == f->absent)
+            continue;
+        LITERAL(out, "<data key=\"");
+        mo_out_text(out, f->id);
+        LITERAL(out, "\">");
+        write_value(data->g, f->kind, at, out);
+        LITERAL(out, "</data>");
+    }
+}
+
+static void write_new(const mo_graphml_data *data, const void *base,
+                      const uint64_t *values, mo_graphml_passage *to,
+                      mo_out *out)
+{
+    bool in_one_piece = fits(data, base, out);
     const char *start = out->at;
     size_t length;
 
-    LITERAL(out, "<data key=\"");
-    mo_out_text(out, f->id);
-    LITERAL(out, "\">");
-    write_value(g, f->kind, at, out);
-    LITERAL(out, "</data>");
-    if (!f->phrases || !in_one_piece)
+    write_fields(data, base, out);
+    if (!in_one_piece)
         return;
     length = (size_t) (out->at - start);
-    if (length > MO_GRAPHML_PHRASE_SIZE)
+    if (length == 0 || length > sizeof to->text)
         return;
-    memcpy(f->phrases->texts[place], start, length);
-    f->phrases->lengths[place] = length;
-    f->phrases->values[place] = value;
+    memcpy(to->text, start, length);
+    memcpy(to->values, values, (size_t) data->n_fields * sizeof *values);
+    to->length = length;
 }
 
-_Static_assert(MO_GRAPHML_PHRASES == 1 << (64 - 58), "a place for each hash");
+/* Collects the values of base and returns the place that goes with them. */
+static size_t read_values(const mo_graphml_data *data, const void *base,
+                          uint64_t *values)
+{
+    uint64_t hash = 0;
+
+    for (int i = 0; i < data->n_fields; i++) {
+        const mo_graphml_field *f = &data->fields[i];
+
+        values[i] = bits_of(f->kind, (const char *) base + f->offset);
+        hash = (hash ^ values[i]) * 0x9E3779B97F4A7C15;
+    }
+    return hash >> 58;
+}
+
+_Static_assert(PASSAGES == 1 << (64 - 58), "a place for each hash");
 
 void mo_graphml_data_write(const mo_graphml_data *data, const void *base,
                            mo_out *out)
 {
-    for (int i = 0; i < data->n_fields; i++) {
-        const mo_graphml_field *f = &data->fields[i];
-        const mo_graphml_phrases *known = f->phrases;
-        const void *at = (const char *) base + f->offset;
-        uint64_t value = bits_of(f->kind, at);
-        size_t place = value * 0x9E3779B97F4A7C15 >> 58;
+    uint64_t values[MO_GRAPHML_MAX_ATTRIBUTES];
+    mo_graphml_passage *known;
 
-        if (value == f->absent)
-            continue;
-        if (known && known->values[place] == value && known->lengths[place])
-            mo_out_bytes(out, known->texts[place], known->lengths[place]);
-        else
-            write_new(data->g, f, at, value, place, out);
+    if (!data->passages) {
+        write_fields(data, base, out);
+        return;
     }
+    known = &data->passages[read_values(data, base, values)];
+    if (known->length > 0 &&
+        memcmp(known->values, values,
+               (size_t) data->n_fields * sizeof *values) == 0)
+        mo_out_bytes(out, known->text, known->length);
+    else
+        write_new(data, base, values, known, out);
 }

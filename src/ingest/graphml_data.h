@@ -15,48 +15,47 @@
 /* Some of a role's attributes: a bit for each, by index. */
 typedef unsigned mo_graphml_set;
 
-/*
- * Large graphs say the same over and over: every <data> is remembered as it was
- * written, in a place that depends on its value, and copied when the value
- * comes again.  (Equal texts of a graph are the same pointer.)
- */
-enum { MO_GRAPHML_PHRASES = 64, MO_GRAPHML_PHRASE_SIZE = 256 };
-
-typedef struct mo_graphml_phrases {
-    uint64_t
-        values[MO_GRAPHML_PHRASES];     /* numbers' bits, or texts' addresses */
-    size_t lengths[MO_GRAPHML_PHRASES]; /* 0: none yet */
-    char texts[MO_GRAPHML_PHRASES][MO_GRAPHML_PHRASE_SIZE];
-} mo_graphml_phrases;
-
 /* An attribute that is written. */
 typedef struct mo_graphml_field {
+    int index;      /* among its role's attributes */
     const char *id; /* of its key */
     const char *name;
     mo_graphml_kind kind;
     size_t offset;
-    uint64_t absent;             /* the bits of a value that is not there */
-    mo_graphml_phrases *phrases; /* NULL when there is no memory for them */
+    uint64_t absent; /* the bits of a value that is not there */
 } mo_graphml_field;
+
+/* Large graphs repeat their layers: what was written of a node or an edge is
+ * remembered, in a place that depends on its values, and copied when they come
+ * again.  (Equal texts of a graph are the same pointer.) */
+typedef struct mo_graphml_passage {
+    uint64_t values[MO_GRAPHML_MAX_ATTRIBUTES]; /* bits, or texts' addresses */
+    size_t length;                              /* 0: none yet */
+    char text[1000];
+} mo_graphml_passage;
 
 typedef struct mo_graphml_data {
     const mo_graph *g;
     mo_graphml_role role;
     mo_graphml_field fields[MO_GRAPHML_MAX_ATTRIBUTES];
     int n_fields;
+    mo_graphml_passage *passages; /* NULL when there is no memory for them */
 } mo_graphml_data;
 
-/* Takes those of unseen that base, a node or an edge, has out of it. */
-void mo_graphml_data_note(mo_graphml_role role, const void *base,
-                          mo_graphml_set *unseen);
-
-/* Prepares for writing the attributes in used. */
+/* Prepares for the attributes in wanted, which are fields of what is written;
+ * then for writing them. */
 void mo_graphml_data_init(mo_graphml_data *data, const mo_graph *g,
-                          mo_graphml_role role, mo_graphml_set used);
+                          mo_graphml_role role, mo_graphml_set wanted);
+void mo_graphml_data_begin(mo_graphml_data *data);
 void mo_graphml_data_clear(mo_graphml_data *data);
 
-/* Writes a <key> for each, and a <data> for each that base has. */
+/* Drops the fields that base, an op or a mo_graphml_edge, has; returns them. */
+mo_graphml_set mo_graphml_data_drop(mo_graphml_data *data, const void *base);
+
+/* Writes a <key> for each. */
 void mo_graphml_data_declare(const mo_graphml_data *data, mo_out *out);
+
+/* Writes a <data> for each that base has. */
 void mo_graphml_data_write(const mo_graphml_data *data, const void *base,
                            mo_out *out);
 

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ingest/graphml.h"
@@ -12,6 +13,14 @@
  * fills in by itself is left out: memory where it always is the sum of its
  * parts, and the bytes of an edge where they are all that its producer gives.
  */
+
+/* The name of an op that needs no escape, or NULL.  Edges lead all over the
+ * graph and name each op again: this is all they look at. */
+typedef struct plain_name {
+    const char *text;
+    size_t length;
+} plain_name;
+
 typedef struct writer {
     const mo_graph *g;
     mo_out *out;
@@ -19,6 +28,7 @@ typedef struct writer {
     mo_graphml_set used; /* of the edges' attributes */
     int producer;        /* whose default_bytes are known, or -1 */
     int64_t default_bytes;
+    plain_name *names; /* NULL when there is no memory for them */
 } writer;
 
 #define LITERAL(out, text) mo_out_bytes((out), (text), sizeof(text) - 1)
@@ -32,10 +42,6 @@ enum {
 
 /* Those that say which output an edge takes. */
 enum { OUTPUT = SET(MO_GRAPHML_SRC_PORT) | SET(MO_GRAPHML_TENSOR) };
-
-enum {
-    FIELDS_OF_EDGES = SET(MO_GRAPHML_BYTES) | SET(MO_GRAPHML_DST_PORT) | OUTPUT
-};
 
 /* What a reader takes for the bytes of an edge that says nothing. */
 static int64_t default_bytes(writer *w, int producer)
@@ -51,9 +57,8 @@ static int64_t default_bytes(writer *w, int producer)
     return w->default_bytes;
 }
 
-/* An edge as it is written, as far as the attributes in wanted go. */
-static mo_graphml_edge view_of(writer *w, const mo_edge *edge,
-                               mo_graphml_set wanted)
+/* An edge as it is written, as far as anything of it is. */
+static mo_graphml_edge view_of(writer *w, const mo_edge *edge)
 {
     mo_graphml_edge view = {
         .from = edge->from,
@@ -63,27 +68,27 @@ static mo_graphml_edge view_of(writer *w, const mo_edge *edge,
         .bytes = MO_UNKNOWN,
     };
 
-    if (wanted & SET(MO_GRAPHML_BYTES) &&
+    if (w->used & SET(MO_GRAPHML_BYTES) &&
         edge->bytes != default_bytes(w, edge->from))
         view.bytes = edge->bytes;
     return view;
 }
 
-static mo_graphml_edge edge_of(writer *w, int e, mo_graphml_set wanted)
+static mo_graphml_edge edge_of(writer *w, int e)
 {
     const mo_edge *edge = &w->g->edges[e];
-    mo_graphml_edge view = view_of(w, edge, wanted);
+    mo_graphml_edge view = view_of(w, edge);
 
-    if (wanted & OUTPUT) {
+    if (w->used & OUTPUT) {
         view.src_port = w->g->tensors[edge->tensor].port;
         view.tensor = w->g->tensors[edge->tensor].key;
     }
     return view;
 }
 
-static mo_graphml_edge feed_of(writer *w, int f, mo_graphml_set wanted)
+static mo_graphml_edge feed_of(writer *w, int f)
 {
-    mo_graphml_edge view = view_of(w, &w->g->feeds[f], wanted);
+    mo_graphml_edge view = view_of(w, &w->g->feeds[f]);
 
     view.src_port = w->g->feed_port[f];
     return view;
@@ -105,33 +110,49 @@ static bool is_memory_a_sum(const mo_op *op)
 
 static mo_graphml_set used_by_nodes(const mo_graph *g)
 {
-    mo_graphml_set unseen = FIELDS_OF_NODES & ~SET(MO_GRAPHML_MEMORY);
-    bool are_sums = true;
+    mo_graphml_set memory = SET(MO_GRAPHML_MEMORY), used = 0;
+    mo_graphml_data unseen;
 
+    mo_graphml_data_init(&unseen, g, MO_GRAPHML_NODE,
+                         FIELDS_OF_NODES & ~memory);
     for (int i = 0; i < g->n_ops + g->n_constants; i++) {
-        mo_graphml_data_note(MO_GRAPHML_NODE, &g->ops[i], &unseen);
-        are_sums = are_sums && is_memory_a_sum(&g->ops[i]);
+        used |= mo_graphml_data_drop(&unseen, &g->ops[i]);
+        if (!is_memory_a_sum(&g->ops[i]))
+            used |= memory;
     }
-    if (are_sums)
-        unseen |= SET(MO_GRAPHML_MEMORY);
-    return FIELDS_OF_NODES & ~unseen;
+    return used;
+}
+
+static mo_graphml_set used_by_edge(writer *w, const mo_edge *edge)
+{
+    mo_graphml_set used = 0;
+
+    if (edge->dst_port != MO_PORT_NONE)
+        used |= SET(MO_GRAPHML_DST_PORT);
+    if (edge->bytes != default_bytes(w, edge->from))
+        used |= SET(MO_GRAPHML_BYTES);
+    return used;
 }
 
 static mo_graphml_set used_by_edges(writer *w)
 {
-    mo_graphml_set unseen = FIELDS_OF_EDGES;
+    const mo_graph *g = w->g;
+    mo_graphml_set used = 0;
 
-    for (int e = 0; e < w->g->n_edges && unseen; e++) {
-        mo_graphml_edge edge = edge_of(w, e, unseen);
-
-        mo_graphml_data_note(MO_GRAPHML_EDGE, &edge, &unseen);
+    for (int e = 0; e < g->n_edges; e++)
+        used |= used_by_edge(w, &g->edges[e]);
+    for (int f = 0; f < g->n_feeds; f++) {
+        used |= used_by_edge(w, &g->feeds[f]);
+        if (g->feed_port[f] != MO_PORT_NONE)
+            used |= SET(MO_GRAPHML_SRC_PORT);
     }
-    for (int f = 0; f < w->g->n_feeds && unseen; f++) {
-        mo_graphml_edge feed = feed_of(w, f, unseen);
-
-        mo_graphml_data_note(MO_GRAPHML_EDGE, &feed, &unseen);
+    for (int t = 0; t < g->n_tensors; t++) {
+        if (g->tensors[t].port != MO_PORT_NONE)
+            used |= SET(MO_GRAPHML_SRC_PORT);
+        if (g->tensors[t].key)
+            used |= SET(MO_GRAPHML_TENSOR);
     }
-    return FIELDS_OF_EDGES & ~unseen;
+    return used;
 }
 
 /* Columns have keys t0, t1, ... and c0, c1, ..., since their names may hold
@@ -192,12 +213,32 @@ static void write_head(const writer *w)
     LITERAL(w->out, "edgedefault=\"directed\">\n");
 }
 
+/* Writes a node's name and notes whether it could be copied as it is. */
+static void write_id(const writer *w, int i)
+{
+    const char *name = w->g->ops[i].name, *start = w->out->at;
+    size_t length = strlen(name);
+    bool in_one_piece = (size_t) (w->out->end - start) / 8 > length;
+
+    mo_out_xml(w->out, name);
+    if (w->names && in_one_piece && (size_t) (w->out->at - start) == length)
+        w->names[i] = (plain_name){ name, length };
+}
+
+static void write_end(const writer *w, int i)
+{
+    if (w->names && w->names[i].text)
+        mo_out_bytes(w->out, w->names[i].text, w->names[i].length);
+    else
+        mo_out_xml(w->out, w->g->ops[i].name);
+}
+
 static void write_node(const writer *w, int i)
 {
     const mo_graph *g = w->g;
 
     LITERAL(w->out, "    <node id=\"");
-    mo_out_xml(w->out, g->ops[i].name);
+    write_id(w, i);
     LITERAL(w->out, "\">");
     mo_graphml_data_write(&w->nodes, &g->ops[i], w->out);
     if (i >= g->n_ops)
@@ -211,9 +252,9 @@ static void write_node(const writer *w, int i)
 static void begin_edge(const writer *w, const mo_graphml_edge *edge)
 {
     LITERAL(w->out, "    <edge source=\"");
-    mo_out_xml(w->out, w->g->ops[edge->from].name);
+    write_end(w, edge->from);
     LITERAL(w->out, "\" target=\"");
-    mo_out_xml(w->out, w->g->ops[edge->to].name);
+    write_end(w, edge->to);
     LITERAL(w->out, "\">");
     mo_graphml_data_write(&w->edges, edge, w->out);
 }
@@ -221,7 +262,7 @@ static void begin_edge(const writer *w, const mo_graphml_edge *edge)
 static void write_edge(writer *w, int e)
 {
     const mo_graph *g = w->g;
-    mo_graphml_edge edge = edge_of(w, e, w->used);
+    mo_graphml_edge edge = edge_of(w, e);
 
     begin_edge(w, &edge);
     if (g->n_comm_columns > 0)
@@ -232,7 +273,7 @@ static void write_edge(writer *w, int e)
 
 static void write_feed(writer *w, int f)
 {
-    mo_graphml_edge feed = feed_of(w, f, w->used);
+    mo_graphml_edge feed = feed_of(w, f);
 
     begin_edge(w, &feed);
     LITERAL(w->out, "</edge>\n");
@@ -240,11 +281,15 @@ static void write_feed(writer *w, int f)
 
 void mo_graphml_write(const mo_graph *g, mo_out *out)
 {
+    size_t n_ops = (size_t) g->n_ops + (size_t) g->n_constants;
     writer w = { .g = g, .out = out, .producer = -1 };
 
+    w.names = calloc(n_ops + 1, sizeof *w.names);
     w.used = used_by_edges(&w);
     mo_graphml_data_init(&w.nodes, g, MO_GRAPHML_NODE, used_by_nodes(g));
     mo_graphml_data_init(&w.edges, g, MO_GRAPHML_EDGE, w.used);
+    mo_graphml_data_begin(&w.nodes);
+    mo_graphml_data_begin(&w.edges);
     write_head(&w);
     for (int i = 0; i < g->n_ops + g->n_constants; i++)
         write_node(&w, i);
@@ -255,4 +300,5 @@ void mo_graphml_write(const mo_graph *g, mo_out *out)
     LITERAL(out, "  </graph>\n</graphml>\n");
     mo_graphml_data_clear(&w.edges);
     mo_graphml_data_clear(&w.nodes);
+    free(w.names);
 }
