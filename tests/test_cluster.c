@@ -286,8 +286,8 @@ static const struct {
       "c.xml:4: between 'A B C' of a <link> is not two devices; write their "
       "ids with a blank between them" },
     { "<cluster>\n<device id='A'>", "c.xml:2: the file ends inside element "
-                                    "<device> of line 2; it is truncated, "
-                                    "fetch or write it again" },
+                                    "<device> of line 2; it is truncated or "
+                                    "damaged, fetch or write it again" },
 };
 
 START_TEST(bad_files_are_refused_in_one_line)
