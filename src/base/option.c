@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/completion.h"
+#include "base/cleanup.h"
 #include "base/help.h"
 #include "base/number.h"
 
@@ -412,6 +413,23 @@ int mo_command_fail(const mo_command *command, const mo_error *err)
     fprintf(stderr, "%s: %s\n", command->name,
             mo_error_format(err, text, sizeof text));
     return err->status == MO_E_USAGE ? MO_EXIT_USAGE : MO_EXIT_FAILED;
+}
+
+int mo_command_main(const mo_command *command, int argc, char **argv,
+                    mo_command_run *run, void *settings)
+{
+    mo_error err = { 0 };
+    char **operands;
+    size_t n_operands;
+    int code;
+
+    mo_cleanup_ignore_write_signals();
+    code = mo_option_parse(command, argc, argv, &operands, &n_operands);
+    if (code >= 0)
+        return code;
+    return run(settings, operands, n_operands, &err) == MO_OK
+               ? MO_EXIT_DONE
+               : mo_command_fail(command, &err);
 }
 
 void mo_option_list_free(mo_option_list *list)

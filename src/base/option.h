@@ -81,6 +81,18 @@ bool mo_option_takes_file(const mo_option *option);
  * code for it: 2 for MO_E_USAGE, else 1. */
 int mo_command_fail(const mo_command *command, const mo_error *err);
 
+/* What a command does once its options are where they belong. */
+typedef mo_status mo_command_run(void *settings, char **operands,
+                                 size_t n_operands, mo_error *err);
+
+/*
+ * The body of every main: parses argv, runs with settings, tells what failed,
+ * and returns the exit code.  A reader of standard output that goes away, or a
+ * file that may not grow, is a failed write like any other.
+ */
+int mo_command_main(const mo_command *command, int argc, char **argv,
+                    mo_command_run *run, void *settings);
+
 void mo_option_list_free(mo_option_list *list);
 
 #endif

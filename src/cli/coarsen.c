@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/talk.h"
@@ -160,11 +159,15 @@ static mo_status write_results(const settings *s, const char *path,
     return status;
 }
 
-static mo_status run(const settings *s, const char *path, mo_error *err)
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
 {
+    const settings *s = context;
+    const char *path = operands[0];
     work w = { 0 };
     mo_status status = check(s, path, err);
 
+    (void) n_operands;
     if (status == MO_OK)
         status = read_inputs(s, path, &w, err);
     if (status == MO_OK)
@@ -204,10 +207,7 @@ int main(int argc, char **argv)
           .to = &s.dot },
         { 0, "json", NULL, "tell what was done as a JSON object",
           MO_OPTION_FLAG, .to = &s.json },
-        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
-          .to = &s.talk.quiet },
-        { 'v', "verbose", NULL, "say what is done and how long it takes",
-          MO_OPTION_COUNT, .to = &s.talk.verbose },
+        MO_TALK_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {
@@ -220,17 +220,8 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    mo_error err = { 0 };
-    char **operands;
-    size_t n_operands;
-    int code;
+    int code = mo_command_main(&command, argc, argv, run, &s);
 
-    mo_cleanup_ignore_write_signals();
-    code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
-    if (code < 0)
-        code = run(&s, operands[0], &err) == MO_OK
-                   ? MO_EXIT_DONE
-                   : mo_command_fail(&command, &err);
     mo_option_list_free(&s.shapes);
     return code;
 }

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/load.h"
@@ -92,14 +91,18 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     return mo_load_check(load, path, err);
 }
 
-static mo_status run(const settings *s, const char *path, mo_error *err)
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
 {
+    const settings *s = context;
+    const char *path = operands[0];
     mo_description d = { .file = path };
     const mo_format *format;
     mo_graph *graph = NULL;
     mo_out *out = NULL;
     mo_status status;
 
+    (void) n_operands;
     if ((status = check(s, path, err)) != MO_OK ||
         (status = mo_out_open(s->output, &out, err)) != MO_OK ||
         (status = read_graph(s, path, &graph, &format, err)) != MO_OK)
@@ -132,10 +135,7 @@ int main(int argc, char **argv)
           MO_OPTION_LIST, .to = &s.shapes },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
-          .to = &s.talk.quiet },
-        { 'v', "verbose", NULL, "say what is done and how long it takes",
-          MO_OPTION_COUNT, .to = &s.talk.verbose },
+        MO_TALK_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {
@@ -148,17 +148,8 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    mo_error err = { 0 };
-    char **operands;
-    size_t n_operands;
-    int code;
+    int code = mo_command_main(&command, argc, argv, run, &s);
 
-    mo_cleanup_ignore_write_signals();
-    code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
-    if (code < 0)
-        code = run(&s, operands[0], &err) == MO_OK
-                   ? MO_EXIT_DONE
-                   : mo_command_fail(&command, &err);
     mo_option_list_free(&s.shapes);
     return code;
 }

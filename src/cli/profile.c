@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/talk.h"
@@ -148,9 +147,10 @@ static mo_status write_results(const settings *s, const work *w, mo_error *err)
     return status;
 }
 
-static mo_status run(settings *s, char **operands, size_t n_operands,
+static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)
 {
+    settings *s = context;
     work w = { .part = NULL };
     mo_status status;
 
@@ -186,10 +186,7 @@ int main(int argc, char **argv)
           .to = &s.output },
         { 0, "json", NULL, "report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
-        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
-          .to = &s.talk.quiet },
-        { 'v', "verbose", NULL, "say what is done and how long it takes",
-          MO_OPTION_COUNT, .to = &s.talk.verbose },
+        MO_TALK_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {
@@ -203,16 +200,6 @@ int main(int argc, char **argv)
         .min_operands = 2,
         .max_operands = SIZE_MAX,
     };
-    mo_error err = { 0 };
-    char **operands;
-    size_t n_operands;
-    int code;
 
-    mo_cleanup_ignore_write_signals();
-    code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
-    if (code < 0)
-        code = run(&s, operands, n_operands, &err) == MO_OK
-                   ? MO_EXIT_DONE
-                   : mo_command_fail(&command, &err);
-    return code;
+    return mo_command_main(&command, argc, argv, run, &s);
 }

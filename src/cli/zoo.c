@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "base/cleanup.h"
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/talk.h"
@@ -76,8 +75,11 @@ static mo_status write_model(const settings *s, const char *name, mo_out *out,
     return MO_OK;
 }
 
-static mo_status run(const settings *s, const char *name, mo_error *err)
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
 {
+    const settings *s = context;
+    const char *name = n_operands > 0 ? operands[0] : NULL;
     mo_out *out;
     mo_status status = mo_out_open(s->output, &out, err);
 
@@ -116,10 +118,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.dtype, .choices = "f32|f16|bf16" },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,
-          .to = &s.talk.quiet },
-        { 'v', "verbose", NULL, "say what is done and how long it takes",
-          MO_OPTION_COUNT, .to = &s.talk.verbose },
+        MO_TALK_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {
@@ -132,16 +131,6 @@ int main(int argc, char **argv)
         .min_operands = 0,
         .max_operands = 1,
     };
-    mo_error err = { 0 };
-    char **operands;
-    size_t n_operands;
-    int code;
 
-    mo_cleanup_ignore_write_signals();
-    code = mo_option_parse(&command, argc, argv, &operands, &n_operands);
-    if (code < 0)
-        code = run(&s, n_operands ? operands[0] : NULL, &err) == MO_OK
-                   ? MO_EXIT_DONE
-                   : mo_command_fail(&command, &err);
-    return code;
+    return mo_command_main(&command, argc, argv, run, &s);
 }
