@@ -73,7 +73,8 @@ static const struct {
 
     /* Values: sizes are exact, rounded to bytes, and shapes and types are
      * written one way. */
-    { OP_WITH("memory", "9223372036854775807"), "a memory=9223372036854775807" },
+    { OP_WITH("memory", "9223372036854775807"),
+      "a memory=9223372036854775807" },
     { OP_WITH("memory", "9007199254740993"), "a memory=9007199254740993" },
     { OP_WITH("memory", "1e3"), "a memory=1000" },
     { OP_WITH("memory", "2.5"), "a memory=3" },
@@ -227,10 +228,12 @@ static const struct {
       "\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation="
       "\"http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/"
       "xmlns/1.0/graphml.xsd\">\n"
-      "  <key id=\"d3\" for=\"edge\" attr.name=\"bytes\" attr.type=\"long\" />\n"
-      "  <key id=\"d2\" for=\"node\" attr.name=\"memory\" attr.type=\"double\" />"
-      "\n"
-      "  <key id=\"d1\" for=\"node\" attr.name=\"memory\" attr.type=\"long\" />\n"
+      "  <key id=\"d3\" for=\"edge\" attr.name=\"bytes\" "
+      "attr.type=\"long\" />\n"
+      "  <key id=\"d2\" for=\"node\" attr.name=\"memory\" "
+      "attr.type=\"double\" />\n"
+      "  <key id=\"d1\" for=\"node\" attr.name=\"memory\" "
+      "attr.type=\"long\" />\n"
       "  <key id=\"d0\" for=\"node\" attr.name=\"op\" attr.type=\"string\" />\n"
       "  <graph edgedefault=\"directed\">\n"
       "    <node id=\"conv1\">\n"
@@ -415,7 +418,8 @@ static const struct {
     { BAD_EDGE("dst_port", "-1"),
       "g:2: edge 'a' -> 'b': dst_port '-1' is no port; write a whole number "
       "from 0, or a name" },
-    { BAD_EDGE("src_port", "1.5"), "g:2: edge 'a' -> 'b': src_port '1.5' is no" },
+    { BAD_EDGE("src_port", "1.5"),
+      "g:2: edge 'a' -> 'b': src_port '1.5' is no" },
     { EDGES("\n", "<edge source='a' target='b' sourceport='-2'/>"),
       "g:2: edge 'a' -> 'b': sourceport '-2' is no port" },
     { GRAPHML("\n" DEFAULT("k", "node", "memory", "-1"), NODE("a", "")),

@@ -393,7 +393,8 @@ static const char whole[] =
     "<key id='g' for='node'/>\n"
     "<graph id='G' edgedefault='directed'>\n"
     NODE("a", DATA("o", "c&amp;nv") DATA("m", "1.5e3") DATA("s", "1,64;2"))
-    NODE("b\xc3\xbc", DATA("t", "0.25") DATA("g", "<y:NodeLabel>l</y:NodeLabel>"))
+    NODE("b\xc3\xbc", DATA("t", "0.25")
+                        DATA("g", "<y:NodeLabel>l</y:NodeLabel>"))
     NODE("h", "<graph>" NODE("c", "<![CDATA[x]]>") "</graph>")
     EDGE("a", "b\xc3\xbc", DATA("b", "12") DATA("c", "1e-3"))
     "<edge source='a' target='c' sourceport='0' targetport='in'/>\n"
