@@ -15,6 +15,7 @@ show()
 }
 
 show 'moirai-info examples/inception.graphml'
+show 'moirai-info --instance examples/inception.graphml'
 show 'moirai-info examples/tiny_ir.xml'
 
 show 'moirai-zoo --list'
