@@ -27,17 +27,19 @@ static void terminal_open(void)
     close(keyboard);
 }
 
-/* Everything that was sent to the screen. */
+/* Everything that was sent to the screen.  It comes in pieces, and ends with an
+ * error once nobody can write any more. */
 static const char *terminal_close(void)
 {
     static char text[4096];
-    ssize_t n = 0;
+    size_t used = 0;
+    ssize_t n;
 
-    fcntl(screen, F_SETFL, O_NONBLOCK);
-    n = read(screen, text, sizeof text - 1);
-    text[n > 0 ? n : 0] = '\0';
     dup2(saved_stderr, STDERR_FILENO);
     close(saved_stderr);
+    while ((n = read(screen, text + used, sizeof text - 1 - used)) > 0)
+        used += (size_t) n;
+    text[used] = '\0';
     close(screen);
     return text;
 }
