@@ -1,0 +1,26 @@
+/*
+ * count.h - a sink that only counts, for what a model would be.
+ */
+#ifndef MO_MODELS_COUNT_H
+#define MO_MODELS_COUNT_H
+
+#include <stdint.h>
+
+#include "models/sink.h"
+
+typedef struct mo_count {
+    int64_t rows, binaries, continuous, nonzeros;
+    int64_t lp_bytes, mps_bytes;      /* of the files, headings left out */
+    double least_coef, largest_coef;  /* magnitudes on the left */
+    double least_big_m, largest_big_m; /* 0 when there is none */
+    int n_families;
+    struct {
+        const char *name;
+        int64_t rows;
+    } family[32];
+} mo_count;
+
+/* count is filled when the sink ends. */
+mo_status mo_count_new(mo_count *count, mo_sink **sink, mo_error *err);
+
+#endif

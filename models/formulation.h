@@ -1,0 +1,44 @@
+/*
+ * formulation.h - the models that can be written; one file each.
+ */
+#ifndef MO_MODELS_FORMULATION_H
+#define MO_MODELS_FORMULATION_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "models/frame.h"
+#include "models/sink.h"
+
+typedef struct mo_formulation {
+    const char *name, *help;
+    mo_tensors tensors; /* unless asked for otherwise */
+    bool knows_once;    /* can send a tensor once for all readers */
+    bool knows_regime;  /* obeys congestion and memory at all */
+
+    /* A state for the frame, which must outlive it. */
+    mo_status (*prepare)(const mo_frame *frame, void **state, mo_error *err);
+
+    /* Every column, the makespan first; the same ones in the same order
+     * whenever called. */
+    void (*columns)(void *state, mo_sink *sink);
+
+    /* Every row, over the ids that columns() got. */
+    void (*rows)(void *state, mo_sink *sink);
+    void (*release)(void *state); /* NULL is allowed */
+} mo_formulation;
+
+extern const mo_formulation mo_formulation_paper;
+extern const mo_formulation mo_formulation_compact;
+extern const mo_formulation mo_formulation_getf;
+extern const mo_formulation mo_formulation_sct;
+extern const mo_formulation mo_formulation_pesto;
+
+/* All of them; ends with NULL.  The default is the first. */
+extern const mo_formulation *const mo_formulations[];
+#define MO_FORMULATION_CHOICES "compact|paper|getf|sct|pesto"
+
+/* By name, one of the above. */
+const mo_formulation *mo_formulation_of(const char *name);
+
+#endif

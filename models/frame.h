@@ -1,0 +1,63 @@
+/*
+ * frame.h - what is known of an instance before a model of it is written: a
+ * horizon, who may run where and when, and what follows from it.
+ *
+ * Everything here holds for every schedule that is not longer than the horizon,
+ * so a model that uses it loses no optimum.
+ */
+#ifndef MO_MODELS_FRAME_H
+#define MO_MODELS_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "graph/reach.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+
+typedef struct mo_frame {
+    const mo_instance *x;
+    mo_regime regime;
+    bool closure; /* the paper's (1a) over all successors, not direct ones */
+
+    mo_schedule *start;  /* the heuristic's, or NULL; fits the symmetry below */
+    int64_t upper_ns;    /* its makespan, or what stands in for it */
+    int64_t horizon_ns;  /* upper_ns and a little room for rounding */
+    int64_t unit_ns;     /* models/scale.h */
+    mo_reach *reach;     /* between ops */
+
+    /* By op and device, i * K + k: may i run on k (pin, group, memory, time);
+     * its earliest start there; the least time from its end there to the end of
+     * everything.  Where it may not run the times mean nothing. */
+    bool *allowed;
+    int64_t *head_ns, *tail_ns;
+
+    /* By op, over the devices it may run on: earliest start and latest end. */
+    int64_t *est_ns, *lct_ns;
+
+    int *cuts, n_cuts; /* clean cuts, in order */
+
+    /* Devices equal in everything: twin[k] is the next smaller device equal to
+     * k, or MO_FREE. */
+    int *twin;
+} mo_frame;
+
+/* closure as above.  x must outlive the frame. */
+mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
+                        bool closure, mo_frame **frame, mo_error *err);
+void mo_frame_free(mo_frame *frame);
+
+static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)
+{
+    return f->allowed[(int64_t) op * f->x->n_devices + device];
+}
+
+/* Neither reaches the other. */
+static inline bool mo_frame_incomparable(const mo_frame *f, int a, int b)
+{
+    return mo_reach_incomparable(f->reach, a, b);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * identity.h - where a model came from, told in the names of columns.
+ *
+ * A solution file is all that travels back from the solver's host.  Columns
+ * fixed to 1 carry the digests of graph, cluster, profile, rules and instance
+ * and the options in their names; every solver copies them.  moirai-model(5).
+ */
+#ifndef MO_MODELS_IDENTITY_H
+#define MO_MODELS_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "models/variable.h"
+#include "schedule/regime.h"
+
+enum { MO_IDENTITY_NAMES = 6 };
+
+typedef struct mo_identity {
+    int n;
+    char name[MO_IDENTITY_NAMES][MO_VARIABLE_NAME];
+} mo_identity;
+
+/* What shaped the model beside the instance. */
+typedef struct mo_identity_options {
+    const char *formulation;
+    mo_regime regime;
+    const char *fusion;    /* a built-in set's name, "none", or "file" */
+    uint64_t graph_digest; /* of the graph as read, before it was coarsened */
+    bool has_rules;        /* a rule file was used: */
+    uint64_t rules_digest;
+} mo_identity_options;
+
+void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
+                      mo_identity *identity);
+
+#endif

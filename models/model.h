@@ -1,0 +1,30 @@
+/*
+ * model.h - a formulation of a frame, ready to be written, with the columns
+ * that say what it was made of.
+ */
+#ifndef MO_MODELS_MODEL_H
+#define MO_MODELS_MODEL_H
+
+#include "base/error.h"
+#include "models/formulation.h"
+#include "models/identity.h"
+#include "models/sink.h"
+
+typedef struct mo_model {
+    const mo_formulation *formulation;
+    const mo_frame *frame;
+    const mo_identity *identity;
+    void *state;
+} mo_model;
+
+/* The frame and the identity must outlive the model. */
+mo_status mo_model_make(const mo_formulation *formulation,
+                        const mo_frame *frame, const mo_identity *identity,
+                        mo_model *model, mo_error *err);
+void mo_model_clear(mo_model *model);
+
+/* Sends all of it through the sink, as often as that asks for, and ends it.
+ * The identity columns come last, held by one row. */
+mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err);
+
+#endif
