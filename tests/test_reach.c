@@ -9,9 +9,10 @@ static const size_t rooms[] = { 0, MO_REACH_DEFAULT_BYTES };
 
 static mo_reach *reach_of(const mo_graph *g, size_t max_bytes)
 {
+    mo_dag dag = mo_graph_dag(g);
     mo_reach *reach = NULL;
 
-    MUST(mo_reach_new(g, max_bytes, &reach, &err));
+    MUST(mo_reach_new(&dag, max_bytes, &reach, &err));
     return reach;
 }
 

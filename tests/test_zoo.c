@@ -237,11 +237,13 @@ START_TEST(a_stack_has_two_clean_cuts_a_layer_and_four)
 {
     mo_zoo_config config = tiny;
     mo_graph *g;
+    mo_dag dag;
     int *cuts, n_cuts;
 
     config.layers = 1 + _i;
     g = build(&config);
-    MUST(mo_cut_find(g, &cuts, &n_cuts, &err));
+    dag = mo_graph_dag(g);
+    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
     ck_assert_int_eq(n_cuts, 2 * config.layers + 4);
     free(cuts);
     mo_graph_free(g);

@@ -19,6 +19,7 @@
 #include "cost/predict.h"
 #include "cost/profile.h"
 #include "graph/augment.h"
+#include "graph/dag.h"
 #include "graph/graph.h"
 
 enum { MO_FREE = -1 }; /* no pin; no colocation group */
@@ -135,6 +136,9 @@ mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
                            const mo_instance_options *options,
                            mo_instance **instance, mo_error *err);
 void mo_instance_free(mo_instance *instance);
+
+/* Ops and flows, as a view. */
+mo_dag mo_instance_dag(const mo_instance *x);
 
 /* The augmented DAG: ops and flows by their numbers here. */
 mo_status mo_instance_augment(const mo_instance *x, mo_augmented **augmented,

@@ -70,26 +70,26 @@ bool mo_closure_path(const mo_closure *closure, int a, int b)
 
 /* Rows of larger ids are complete.  A successor that another one reaches adds
  * nothing: in a real network that is every edge that jumps over a layer. */
-static void fill_row(const mo_graph *g, const mo_closure *c, int op)
+static void fill_row(const mo_dag *dag, const mo_closure *c, int op)
 {
     row_of(c, op)[0] |= bit_of(op);
-    for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++)
-        if (!mo_closure_path(c, op, g->edges[e].to))
-            add_row(c, op, g->edges[e].to);
+    for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++)
+        if (!mo_closure_path(c, op, mo_dag_to(dag, e)))
+            add_row(c, op, mo_dag_to(dag, e));
 }
 
-mo_status mo_closure_make(const mo_graph *g, mo_closure *closure, mo_error *err)
+mo_status mo_closure_make(const mo_dag *dag, mo_closure *closure, mo_error *err)
 {
-    size_t bytes = mo_closure_bytes(g->n_ops);
+    size_t bytes = mo_closure_bytes(dag->n);
 
     if (bytes == SIZE_MAX)
         return mo_fail_memory(err);
     closure->words = calloc(bytes / sizeof(uint64_t) + 1, sizeof(uint64_t));
     if (!closure->words)
         return mo_fail_memory(err);
-    closure->row_words = words_for(g->n_ops);
+    closure->row_words = words_for(dag->n);
     closure->bytes = bytes;
-    for (int op = g->n_ops - 1; op >= 0; op--)
-        fill_row(g, closure, op);
+    for (int op = dag->n - 1; op >= 0; op--)
+        fill_row(dag, closure, op);
     return MO_OK;
 }

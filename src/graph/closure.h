@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "graph/graph.h"
+#include "graph/dag.h"
 
 typedef struct mo_closure {
     uint64_t *words;
@@ -22,7 +22,7 @@ typedef struct mo_closure {
 size_t mo_closure_bytes(int n_ops);
 
 /* words is malloced; free() gives it back. */
-mo_status mo_closure_make(const mo_graph *g, mo_closure *closure,
+mo_status mo_closure_make(const mo_dag *dag, mo_closure *closure,
                           mo_error *err);
 
 /* Is there a path from a to b?  a is at most b. */

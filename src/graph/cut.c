@@ -17,56 +17,45 @@
  * ops after it.  The reverse is plain.  No reachability is ever computed.
  */
 
-/* jumps[t] = how many edges pass over op t without touching it. */
-static void count_jumps(const mo_graph *g, int *jumps)
+/* How many edges pass over t without touching it: those that left an op before
+ * it, less those that have come in since, t's own included. */
+static int jumps_over(const mo_dag *dag, int t)
 {
-    for (int e = 0; e < g->n_edges; e++) {
-        jumps[g->edges[e].from + 1]++;
-        jumps[g->edges[e].to]--;
-    }
-    for (int t = 1; t < g->n_ops; t++)
-        jumps[t] += jumps[t - 1];
+    return dag->out_start[t] - dag->in_start[t + 1];
 }
 
-static int first_sink(const mo_graph *g)
+static int first_sink(const mo_dag *dag)
 {
     int t = 0;
-    while (mo_graph_out_degree(g, t) > 0)
+    while (mo_dag_out_degree(dag, t) > 0)
         t++;
     return t;
 }
 
-static int last_source(const mo_graph *g)
+static int last_source(const mo_dag *dag)
 {
-    int t = g->n_ops - 1;
-    while (mo_graph_in_degree(g, t) > 0)
+    int t = dag->n - 1;
+    while (mo_dag_in_degree(dag, t) > 0)
         t--;
     return t;
 }
 
-mo_status mo_cut_find(const mo_graph *g, int **cuts, int *n_cuts, mo_error *err)
+mo_status mo_cut_find(const mo_dag *dag, int **cuts, int *n_cuts, mo_error *err)
 {
-    int *jumps, *found, n = 0, last;
+    int *found, n = 0, last;
 
     *cuts = NULL;
     *n_cuts = 0;
-    if (g->n_ops == 0)
+    if (dag->n == 0)
         return MO_OK;
 
-    jumps = calloc((size_t) g->n_ops + 1, sizeof *jumps);
-    found = calloc((size_t) g->n_ops, sizeof *found);
-    if (!jumps || !found) {
-        free(found);
-        free(jumps);
+    found = calloc((size_t) dag->n, sizeof *found);
+    if (!found)
         return mo_fail_memory(err);
-    }
-
-    count_jumps(g, jumps);
-    last = first_sink(g);
-    for (int t = last_source(g); t <= last; t++)
-        if (jumps[t] == 0)
+    last = first_sink(dag);
+    for (int t = last_source(dag); t <= last; t++)
+        if (jumps_over(dag, t) == 0)
             found[n++] = t;
-    free(jumps);
 
     if (n == 0) {
         free(found);

@@ -11,15 +11,16 @@
 #define MO_GRAPH_CUT_H
 
 #include "base/error.h"
-#include "graph/graph.h"
+#include "graph/dag.h"
 
 /*
- * Finds the clean cuts of g, in topological order.
+ * Finds the clean cuts of dag, in topological order.
  *
  * On success *cuts holds *n_cuts op ids and is the caller's to free().  A graph
  * may well have none: then *n_cuts is 0 and *cuts NULL.
  * Takes O(ops + edges) time.
  */
-mo_status mo_cut_find(const mo_graph *g, int **cuts, int *n_cuts, mo_error *err);
+mo_status mo_cut_find(const mo_dag *dag, int **cuts, int *n_cuts,
+                      mo_error *err);
 
 #endif

@@ -26,13 +26,15 @@
 
 static void find_depths(mo_labels *labels)
 {
-    const mo_graph *g = labels->g;
+    const mo_dag *dag = &labels->dag;
 
-    for (int e = 0; e < g->n_edges; e++) {
-        int depth = labels->ops[g->edges[e].from].depth + 1;
-        int *to_depth = &labels->ops[g->edges[e].to].depth;
-        if (*to_depth < depth)
-            *to_depth = depth;
+    for (int op = 0; op < dag->n; op++) {
+        int depth = labels->ops[op].depth + 1;
+        for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++) {
+            mo_op_labels *to = &labels->ops[mo_dag_to(dag, e)];
+            if (to->depth < depth)
+                to->depth = depth;
+        }
     }
 }
 
@@ -41,13 +43,13 @@ size_t mo_labels_bytes(int n_ops)
     return (size_t) n_ops * (sizeof(mo_op_labels) + sizeof(int));
 }
 
-mo_status mo_labels_make(const mo_graph *g, mo_labels *labels, mo_error *err)
+mo_status mo_labels_make(const mo_dag *dag, mo_labels *labels, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *labels = (mo_labels){ .g = g };
-    labels->ops = calloc((size_t) g->n_ops + 1, sizeof *labels->ops);
-    labels->stack = calloc((size_t) g->n_ops + 1, sizeof *labels->stack);
+    *labels = (mo_labels){ .dag = *dag };
+    labels->ops = calloc((size_t) dag->n + 1, sizeof *labels->ops);
+    labels->stack = calloc((size_t) dag->n + 1, sizeof *labels->stack);
     if (!labels->ops || !labels->stack)
         status = mo_fail_memory(err);
     else
@@ -90,7 +92,7 @@ static bool surely(const mo_op_labels *a, const mo_op_labels *b)
 static uint32_t new_stamp(mo_labels *labels)
 {
     if (++labels->searches == 0) {
-        for (int i = 0; i < labels->g->n_ops; i++)
+        for (int i = 0; i < labels->dag.n; i++)
             labels->ops[i].stamp = 0;
         labels->searches = 1;
     }
@@ -100,7 +102,7 @@ static uint32_t new_stamp(mo_labels *labels)
 /* Searches from a, in depth, along whatever may lead to b. */
 static bool search(mo_labels *labels, int a, int b)
 {
-    const mo_graph *g = labels->g;
+    const mo_dag *dag = &labels->dag;
     const mo_op_labels *target = &labels->ops[b];
     uint32_t stamp = new_stamp(labels);
     int height = 0;
@@ -108,8 +110,8 @@ static bool search(mo_labels *labels, int a, int b)
     labels->stack[height++] = a;
     while (height > 0) {
         int op = labels->stack[--height];
-        for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++) {
-            int to = g->edges[e].to;
+        for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++) {
+            int to = mo_dag_to(dag, e);
             mo_op_labels *step = &labels->ops[to];
             if (surely(step, target))
                 return true;

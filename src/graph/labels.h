@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "graph/graph.h"
+#include "graph/dag.h"
 
 /* The visit of an op in one walk through the whole graph. */
 typedef struct mo_label {
@@ -28,7 +28,7 @@ typedef struct mo_op_labels {
 } mo_op_labels;
 
 typedef struct mo_labels {
-    const mo_graph *g;
+    mo_dag dag;
     mo_op_labels *ops;
     int *stack;
     uint32_t searches;
@@ -37,7 +37,7 @@ typedef struct mo_labels {
 /* The memory that labels of n_ops ops take. */
 size_t mo_labels_bytes(int n_ops);
 
-mo_status mo_labels_make(const mo_graph *g, mo_labels *labels, mo_error *err);
+mo_status mo_labels_make(const mo_dag *dag, mo_labels *labels, mo_error *err);
 void mo_labels_clear(mo_labels *labels);
 
 /* Is there a path from a to b? */

@@ -13,7 +13,7 @@ struct mo_reach {
     mo_labels labels;
 };
 
-mo_status mo_reach_new(const mo_graph *g, size_t max_bytes, mo_reach **reach,
+mo_status mo_reach_new(const mo_dag *dag, size_t max_bytes, mo_reach **reach,
                        mo_error *err)
 {
     mo_reach *r = calloc(1, sizeof *r);
@@ -21,10 +21,10 @@ mo_status mo_reach_new(const mo_graph *g, size_t max_bytes, mo_reach **reach,
 
     if (!r)
         return mo_fail_memory(err);
-    r->n_ops = g->n_ops;
-    r->has_closure = mo_closure_bytes(g->n_ops) <= max_bytes;
-    status = r->has_closure ? mo_closure_make(g, &r->closure, err)
-                            : mo_labels_make(g, &r->labels, err);
+    r->n_ops = dag->n;
+    r->has_closure = mo_closure_bytes(dag->n) <= max_bytes;
+    status = r->has_closure ? mo_closure_make(dag, &r->closure, err)
+                            : mo_labels_make(dag, &r->labels, err);
     if (status != MO_OK) {
         free(r);
         return status;

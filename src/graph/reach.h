@@ -14,16 +14,16 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "graph/graph.h"
+#include "graph/dag.h"
 
 typedef struct mo_reach mo_reach;
 
 enum { MO_REACH_DEFAULT_BYTES = 200000000 };
 
-/* Prepares g for questions with at most max_bytes of memory for the closure;
+/* Prepares dag for questions with at most max_bytes of memory for the closure;
  * beyond that, with labels (about 50 bytes an op, whatever max_bytes says).
- * g must outlive the result. */
-mo_status mo_reach_new(const mo_graph *g, size_t max_bytes, mo_reach **reach,
+ * What dag is a view of must outlive the result. */
+mo_status mo_reach_new(const mo_dag *dag, size_t max_bytes, mo_reach **reach,
                        mo_error *err);
 void mo_reach_free(mo_reach *reach);
 

@@ -81,8 +81,9 @@ static mo_status measure_shape(const mo_graph *g, mo_summary *s, mo_error *err)
 
 static mo_status measure_cuts(const mo_graph *g, mo_summary *s, mo_error *err)
 {
+    mo_dag dag = mo_graph_dag(g);
     int *cuts, before = -1;
-    mo_status status = mo_cut_find(g, &cuts, &s->clean_cuts, err);
+    mo_status status = mo_cut_find(&dag, &cuts, &s->clean_cuts, err);
 
     if (status != MO_OK)
         return status;

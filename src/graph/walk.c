@@ -25,8 +25,8 @@ struct walk {
  * backward in the second, and from somewhere on, either way, in the others. */
 static int edge_in_turn(const struct walk *w, int op, int turn)
 {
-    const mo_graph *g = w->labels->g;
-    int first = g->out_start[op], count = g->out_start[op + 1] - first;
+    const mo_dag *dag = &w->labels->dag;
+    int first = dag->out_start[op], count = mo_dag_out_degree(dag, op);
     uint32_t random = mix((uint32_t) op * MO_LABELS + (uint32_t) w->number);
 
     if (w->number == 0)
@@ -67,7 +67,7 @@ static void leave(struct walk *w, int op, int parent)
 /* Looks at the next edge of op; returns an op to enter, or -1. */
 static int turn_to_next(struct walk *w, int op)
 {
-    int to = w->labels->g->edges[edge_in_turn(w, op, w->turned[op]++)].to;
+    int to = mo_dag_to(&w->labels->dag, edge_in_turn(w, op, w->turned[op]++));
     const mo_label *label = label_of(w, to);
 
     if (!is_left(label))
@@ -79,14 +79,14 @@ static int turn_to_next(struct walk *w, int op)
 
 static void walk_from(struct walk *w, int source)
 {
-    const mo_graph *g = w->labels->g;
+    const mo_dag *dag = &w->labels->dag;
     int length = 0;
 
     enter(w, source);
     w->path[length++] = source;
     while (length > 0) {
         int op = w->path[length - 1], next = -1;
-        if (w->turned[op] < mo_graph_out_degree(g, op)) {
+        if (w->turned[op] < mo_dag_out_degree(dag, op)) {
             next = turn_to_next(w, op);
         } else {
             length--;
@@ -118,16 +118,16 @@ static int compare_sources(const void *a, const void *b)
 }
 
 /* height is scratch, one number an op; returns how many sources there are. */
-static int find_sources(const mo_graph *g, int *height, struct source *sources)
+static int find_sources(const mo_dag *dag, int *height, struct source *sources)
 {
     int count = 0;
 
-    for (int op = g->n_ops - 1; op >= 0; op--) {
+    for (int op = dag->n - 1; op >= 0; op--) {
         height[op] = 0;
-        for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++)
-            if (height[op] <= height[g->edges[e].to])
-                height[op] = height[g->edges[e].to] + 1;
-        if (mo_graph_in_degree(g, op) == 0)
+        for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++)
+            if (height[op] <= height[mo_dag_to(dag, e)])
+                height[op] = height[mo_dag_to(dag, e)] + 1;
+        if (mo_dag_in_degree(dag, op) == 0)
             sources[count++] = (struct source){ op, height[op] };
     }
     return count;
@@ -144,7 +144,7 @@ static void walk_all(struct walk *w, const struct source *sources, int count)
 
 mo_status mo_walk_all(mo_labels *labels, mo_error *err)
 {
-    size_t n = (size_t) labels->g->n_ops + 1;
+    size_t n = (size_t) labels->dag.n + 1;
     struct walk w = { .labels = labels, .path = labels->stack };
     struct source *sources = calloc(n, sizeof *sources);
     mo_status status = MO_OK;
@@ -155,7 +155,7 @@ mo_status mo_walk_all(mo_labels *labels, mo_error *err)
         status = mo_fail_memory(err);
         goto out;
     }
-    count = find_sources(labels->g, w.turned, sources);
+    count = find_sources(&labels->dag, w.turned, sources);
     qsort(sources, (size_t) count, sizeof *sources, compare_sources);
     for (w.number = 0; w.number < MO_LABELS; w.number++)
         walk_all(&w, sources, count);

@@ -94,8 +94,9 @@ static void put_graph(const mo_description *d, const int *cuts, int n_cuts,
 mo_status mo_describe_dot(const mo_description *description, mo_out *out,
                           mo_error *err)
 {
+    mo_dag dag = mo_graph_dag(description->graph);
     int *cuts, n_cuts;
-    mo_status status = mo_cut_find(description->graph, &cuts, &n_cuts, err);
+    mo_status status = mo_cut_find(&dag, &cuts, &n_cuts, err);
 
     if (status != MO_OK)
         return status;
