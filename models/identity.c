@@ -1,0 +1,57 @@
+#include "models/identity.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The longest option words there are fit with room to spare. */
+static void add(mo_identity *identity, const char *format, ...) MO_PRINTF(2, 3);
+
+static void add(mo_identity *identity, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(identity->name[identity->n++], MO_VARIABLE_NAME, format, args);
+    va_end(args);
+}
+
+static void add_digest(mo_identity *identity, char letter, uint64_t digest)
+{
+    add(identity, "moirai_%c_%016" PRIx64, letter, digest);
+}
+
+/* "per-edge" is no part of a name that every reader takes: '-' is minus. */
+static void without_dashes(char *name)
+{
+    for (; *name; name++)
+        if (*name == '-')
+            *name = '_';
+}
+
+static void add_options(mo_identity *identity,
+                        const mo_identity_options *options)
+{
+    const mo_regime *regime = &options->regime;
+    char *name = identity->name[identity->n];
+
+    add(identity, "moirai_o_%s.%s.%s.%s.%s", options->formulation,
+        mo_congestion_names[regime->congestion],
+        mo_tensors_names[regime->tensors], mo_memory_names[regime->memory],
+        options->fusion);
+    without_dashes(name);
+}
+
+void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
+                      mo_identity *identity)
+{
+    *identity = (mo_identity){ 0 };
+    add_digest(identity, 'g', options->graph_digest);
+    add_digest(identity, 'c', x->cluster_digest);
+    if (x->profile_digest)
+        add_digest(identity, 'p', x->profile_digest);
+    if (options->has_rules)
+        add_digest(identity, 'f', options->rules_digest);
+    add_options(identity, options);
+    add_digest(identity, 'i', x->digest);
+}

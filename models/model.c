@@ -1,0 +1,81 @@
+#include "models/model.h"
+
+mo_status mo_model_make(const mo_formulation *formulation,
+                        const mo_frame *frame, const mo_identity *identity,
+                        mo_model *model, mo_error *err)
+{
+    void *state;
+    mo_status status = formulation->prepare(frame, &state, err);
+
+    if (status == MO_OK)
+        *model = (mo_model){ formulation, frame, identity, state };
+    return status;
+}
+
+void mo_model_clear(mo_model *model)
+{
+    if (model->formulation)
+        model->formulation->release(model->state);
+    *model = (mo_model){ 0 };
+}
+
+/* Returns the id of the first; the others follow it. */
+static int declare_identity(const mo_identity *identity, mo_sink *sink)
+{
+    int first = sink->n_columns;
+
+    for (int i = 0; i < identity->n; i++)
+        mo_sink_column(sink, &(mo_variable){ .role = MO_ROLE_IDENTITY,
+                                             .text = identity->name[i],
+                                             .kind = MO_CONTINUOUS,
+                                             .lower = 1,
+                                             .upper = 1,
+                                             .value = 1 });
+    return first;
+}
+
+/* A reader may drop a column that is in no row. */
+static void hold_identity(const mo_identity *identity, int first, mo_sink *sink)
+{
+    mo_sink_family(sink, "identity");
+    for (int i = 0; i < identity->n; i++)
+        mo_term(sink, first + i, 1);
+    mo_row(sink, MO_EQ, identity->n);
+}
+
+static void pass_through(const mo_model *model, mo_sink *sink, int pass)
+{
+    const mo_sink_kind *kind = sink->kind;
+    int identity;
+
+    sink->n_columns = 0;
+    sink->n_rows = 0;
+    sink->n_terms = 0;
+    if (kind->begin)
+        kind->begin(sink, pass);
+    model->formulation->columns(model->state, sink);
+    identity = declare_identity(model->identity, sink);
+    if (kind->columns_end)
+        kind->columns_end(sink);
+    if (!kind->wants_rows)
+        return;
+    model->formulation->rows(model->state, sink);
+    hold_identity(model->identity, identity, sink);
+}
+
+static mo_status failure_of(const mo_sink *sink, mo_error *err)
+{
+    if (err)
+        *err = sink->failure;
+    return sink->failure.status;
+}
+
+mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err)
+{
+    for (int pass = 0; pass < sink->kind->passes; pass++) {
+        pass_through(model, sink, pass);
+        if (sink->failure.status != MO_OK)
+            return failure_of(sink, err);
+    }
+    return sink->kind->end ? sink->kind->end(sink, err) : MO_OK;
+}
