@@ -17,6 +17,7 @@
 #define MO_MODELS_SINK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -38,7 +39,8 @@ typedef struct mo_row_terms {
 } mo_row_terms;
 
 /* What a kind of sink does; any may be NULL.  A sink that needs the model twice
- * (mps.h) says so with passes: columns and rows come as often. */
+ * (mps.h) says so with passes: columns and rows come as often.  free gives back
+ * what the sink holds beside the common part, not the sink itself. */
 typedef struct mo_sink_kind {
     int passes;
     bool wants_rows;
@@ -56,7 +58,7 @@ struct mo_sink {
     int n_columns;   /* declared in this pass */
     int64_t n_rows;  /* ended in this pass */
     int64_t n_terms;
-    mo_error failure; /* the first; code MO_OK until then */
+    mo_error failure; /* the first; status MO_OK until then */
 
     /* Told once, when a pass comes to so many rows; may be NULL. */
     int64_t many_rows;
@@ -69,7 +71,27 @@ struct mo_sink {
     int n, room;
     int *columns;
     double *coefs;
+    bool merges;    /* a column may be in it twice */
+    int *position;  /* of columns in a long row that merges; made when needed */
+    int n_positions;
 };
+
+/* A sink of size bytes, all 0 but the common part, which comes first; NULL when
+ * there is no memory. */
+void *mo_sink_new(const mo_sink_kind *kind, size_t size, mo_error *err);
+
+/* For who sends a model.  As often as kind->passes says: begin, the columns,
+ * columns_end, the rows if kind->wants_rows; then end, once, which tells the
+ * first failure. */
+void mo_sink_begin(mo_sink *sink, int pass);
+void mo_sink_columns_end(mo_sink *sink);
+mo_status mo_sink_end(mo_sink *sink, mo_error *err);
+
+/* After a failure the rest of the model is dropped. */
+static inline bool mo_sink_failed(const mo_sink *sink)
+{
+    return sink->failure.status != MO_OK;
+}
 
 /* Declares a column and returns its id: 0, 1, 2, ... */
 int mo_sink_column(mo_sink *sink, const mo_variable *column);
@@ -92,8 +114,9 @@ static inline void mo_term(mo_sink *sink, int column, double coef)
 /* The same when it may be in it: coefficients add up. */
 void mo_term_add(mo_sink *sink, int column, double coef);
 
-/* Ends the row.  Zero coefficients are dropped; a row without terms is none
- * (it must hold). */
+/* Ends the row.  Zero coefficients are dropped.  A row that has no terms left is
+ * none when it holds; when it does not the model has no solution, and the row
+ * becomes w <= -1, which says so. */
 void mo_row(mo_sink *sink, mo_sense sense, double rhs);
 
 /* Frees a sink, whatever its state.  NULL is allowed. */
