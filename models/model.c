@@ -45,37 +45,22 @@ static void hold_identity(const mo_identity *identity, int first, mo_sink *sink)
 
 static void pass_through(const mo_model *model, mo_sink *sink, int pass)
 {
-    const mo_sink_kind *kind = sink->kind;
     int identity;
 
-    sink->n_columns = 0;
-    sink->n_rows = 0;
-    sink->n_terms = 0;
-    if (kind->begin)
-        kind->begin(sink, pass);
+    mo_sink_begin(sink, pass);
     model->formulation->columns(model->state, sink);
     identity = declare_identity(model->identity, sink);
-    if (kind->columns_end)
-        kind->columns_end(sink);
-    if (!kind->wants_rows)
+    mo_sink_columns_end(sink);
+    if (!sink->kind->wants_rows)
         return;
     model->formulation->rows(model->state, sink);
     hold_identity(model->identity, identity, sink);
 }
 
-static mo_status failure_of(const mo_sink *sink, mo_error *err)
-{
-    if (err)
-        *err = sink->failure;
-    return sink->failure.status;
-}
-
 mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err)
 {
-    for (int pass = 0; pass < sink->kind->passes; pass++) {
-        pass_through(model, sink, pass);
-        if (sink->failure.status != MO_OK)
-            return failure_of(sink, err);
-    }
-    return sink->kind->end ? sink->kind->end(sink, err) : MO_OK;
+    for (int pass = 0; pass < sink->kind->passes; pass++)
+        if (!mo_sink_failed(sink))
+            pass_through(model, sink, pass);
+    return mo_sink_end(sink, err);
 }
