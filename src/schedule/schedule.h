@@ -8,6 +8,7 @@
 #ifndef MO_SCHEDULE_SCHEDULE_H
 #define MO_SCHEDULE_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -62,5 +63,9 @@ mo_status mo_schedule_shift(const mo_instance *x, mo_schedule *s,
  * (static sums with MO_MEMORY_NONE); peak has a place for each device. */
 mo_status mo_schedule_peak(const mo_instance *x, const mo_schedule *s,
                            int64_t *peak_bytes, mo_error *err);
+
+/* Whether every device has that much; with MO_MEMORY_NONE it always has. */
+mo_status mo_schedule_fits(const mo_instance *x, const mo_schedule *s,
+                           bool *fits, mo_error *err);
 
 #endif

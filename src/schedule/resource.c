@@ -1,0 +1,39 @@
+#include "schedule/resource.h"
+
+int mo_resource_count(const mo_instance *x, mo_congestion congestion)
+{
+    switch (congestion) {
+    case MO_CONGESTION_PORT:
+        return 2 * x->n_devices;
+    case MO_CONGESTION_CHANNEL:
+        return x->n_devices * x->n_devices;
+    case MO_CONGESTION_LINK:
+        return x->n_links;
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return 0;
+}
+
+int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
+                     int b, int pair[2], const int **ids)
+{
+    int channel = a * x->n_devices + b;
+
+    *ids = pair;
+    switch (congestion) {
+    case MO_CONGESTION_PORT: /* ways out come first, then the ways in */
+        pair[0] = a;
+        pair[1] = x->n_devices + b;
+        return 2;
+    case MO_CONGESTION_CHANNEL:
+        pair[0] = channel;
+        return 1;
+    case MO_CONGESTION_LINK:
+        *ids = x->route_link + x->route_start[channel];
+        return x->route_start[channel + 1] - x->route_start[channel];
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return 0;
+}

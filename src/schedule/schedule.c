@@ -1,0 +1,168 @@
+#include "schedule/schedule.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+int64_t mo_schedule_item_ns(const mo_instance *x, const mo_regime *regime,
+                            int item, int a, int b)
+{
+    return regime->tensors == MO_TENSORS_ONCE
+               ? mo_instance_tensor_ns(x, item, a, b)
+               : mo_instance_flow_ns(x, item, a, b);
+}
+
+/* While the transfers are found. */
+typedef struct finder {
+    const mo_instance *x;
+    mo_schedule *s;
+    size_t n, room;
+    int *sent_to; /* by device, the last tensor that goes there, plus 1 */
+} finder;
+
+static mo_status add(finder *f, int item, int from, int to, mo_error *err)
+{
+    mo_schedule *s = f->s;
+    mo_status status = MO_PUSH(s->transfers, f->n, f->room, err);
+
+    if (status != MO_OK)
+        return status;
+    s->transfers[f->n++] = (mo_transfer){
+        .item = item,
+        .from = from,
+        .to = to,
+        .end_ns = mo_schedule_item_ns(f->x, &s->regime, item, from, to),
+    };
+    return MO_OK;
+}
+
+static mo_status add_flows(finder *f, mo_error *err)
+{
+    const int *device = f->s->device;
+    mo_status status = MO_OK;
+
+    for (int q = 0; q < f->x->n_flows && status == MO_OK; q++) {
+        const mo_flow *flow = &f->x->flows[q];
+
+        if (device[flow->from] != device[flow->to])
+            status = add(f, q, device[flow->from], device[flow->to], err);
+    }
+    return status;
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+    const mo_transfer *s = a, *t = b;
+
+    if (s->item != t->item)
+        return s->item < t->item ? -1 : 1;
+    return (s->to > t->to) - (s->to < t->to);
+}
+
+static mo_status add_tensor(finder *f, int tensor, mo_error *err)
+{
+    const mo_instance *x = f->x;
+    const int *device = f->s->device;
+    int from = device[x->tensor_from[tensor]];
+    size_t first = f->n;
+
+    f->sent_to[from] = tensor + 1;
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        int to = device[x->flows[q].to];
+        mo_status status;
+
+        if (f->sent_to[to] == tensor + 1)
+            continue;
+        f->sent_to[to] = tensor + 1;
+        status = add(f, tensor, from, to, err);
+        if (status != MO_OK)
+            return status;
+    }
+    if (f->n > first + 1)
+        qsort(f->s->transfers + first, f->n - first, sizeof *f->s->transfers,
+              compare_transfers);
+    return MO_OK;
+}
+
+static mo_status add_tensors(finder *f, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    f->sent_to = calloc((size_t) f->x->n_devices + 1, sizeof *f->sent_to);
+    if (!f->sent_to)
+        return mo_fail_memory(err);
+    for (int t = 0; t < f->x->n_tensors && status == MO_OK; t++)
+        status = add_tensor(f, t, err);
+    free(f->sent_to);
+    return status;
+}
+
+static mo_status add_transfers(const mo_instance *x, mo_schedule *s,
+                               mo_error *err)
+{
+    finder f = { .x = x, .s = s };
+    mo_status status = s->regime.tensors == MO_TENSORS_ONCE
+                           ? add_tensors(&f, err)
+                           : add_flows(&f, err);
+
+    s->n_transfers = (int) f.n;
+    return status;
+}
+
+static mo_status copy_placement(const mo_instance *x, mo_schedule *s,
+                                const int *device, mo_error *err)
+{
+    s->device = calloc((size_t) x->n + 1, sizeof *s->device);
+    s->start_ns = calloc((size_t) x->n + 1, sizeof *s->start_ns);
+    if (!s->device || !s->start_ns)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n; i++) {
+        assert(device[i] >= 0 && device[i] < x->n_devices);
+        s->device[i] = device[i];
+    }
+    return MO_OK;
+}
+
+mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
+                          const int *device, mo_schedule **schedule,
+                          mo_error *err)
+{
+    mo_schedule *s = calloc(1, sizeof *s);
+    mo_status status;
+
+    if (!s)
+        return mo_fail_memory(err);
+    s->regime = *regime;
+    s->n = x->n;
+    status = copy_placement(x, s, device, err);
+    if (status == MO_OK)
+        status = add_transfers(x, s, err);
+    if (status == MO_OK)
+        *schedule = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+void mo_schedule_free(mo_schedule *schedule)
+{
+    if (!schedule)
+        return;
+    free(schedule->transfers);
+    free(schedule->start_ns);
+    free(schedule->device);
+    free(schedule);
+}
+
+mo_transfer *mo_schedule_transfer(const mo_schedule *s, int item, int to)
+{
+    const mo_transfer key = { .item = item, .to = to };
+
+    if (s->n_transfers == 0)
+        return NULL;
+    return bsearch(&key, s->transfers, (size_t) s->n_transfers,
+                   sizeof *s->transfers, compare_transfers);
+}

@@ -1,0 +1,56 @@
+#include "schedule/single.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+int64_t mo_single_ns(const mo_instance *x, int device)
+{
+    int64_t sum_ns = 0;
+
+    for (int i = 0; i < x->n; i++)
+        sum_ns += mo_instance_p_ns(x, i, device);
+    return sum_ns;
+}
+
+static bool may_run_alone(const mo_instance *x, int device)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->pin[i] != MO_FREE && x->pin[i] != device)
+            return false;
+    return true;
+}
+
+static mo_status fill(const mo_instance *x, mo_schedule *s, bool *fits,
+                      mo_error *err)
+{
+    mo_status status = mo_schedule_shift(x, s, err);
+
+    return status == MO_OK ? mo_schedule_fits(x, s, fits, err) : status;
+}
+
+mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
+                         int device, mo_schedule **schedule, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status;
+    bool fits = false;
+    int *devices;
+
+    *schedule = NULL;
+    if (!may_run_alone(x, device))
+        return MO_OK;
+    devices = malloc(((size_t) x->n + 1) * sizeof *devices);
+    if (!devices)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n; i++)
+        devices[i] = device;
+    status = mo_schedule_new(x, regime, devices, &s, err);
+    free(devices);
+    if (status == MO_OK)
+        status = fill(x, s, &fits, err);
+    if (status == MO_OK && fits)
+        *schedule = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}

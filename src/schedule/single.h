@@ -1,0 +1,20 @@
+/*
+ * single.h - everything on one device.
+ */
+#ifndef MO_SCHEDULE_SINGLE_H
+#define MO_SCHEDULE_SINGLE_H
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+
+/* All ops on the device, in their order; *schedule is NULL when one is pinned
+ * elsewhere or memory does not suffice. */
+mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
+                         int device, mo_schedule **schedule, mo_error *err);
+
+/* How long all of them take there. */
+int64_t mo_single_ns(const mo_instance *x, int device);
+
+#endif
