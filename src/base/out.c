@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compress.h"
 #include "base/number.h"
 #include "base/pump.h"
 #include "base/target.h"
@@ -20,8 +21,9 @@
 typedef struct output {
     mo_out free; /* first, so that a mo_out is an output */
     char *buffer;
-    mo_target *target; /* NULL when only collecting */
-    int failure;       /* the errno of the first failure, or 0 */
+    mo_target *target;     /* NULL when only collecting */
+    mo_compress *compress; /* NULL when bytes go out as they come */
+    int failure;           /* the errno of the first failure, or 0 */
 
     /* Large outputs have a pump and a second buffer for it. */
     mo_pump *pump;
@@ -77,8 +79,15 @@ mo_status mo_out_open(const char *path, mo_out **out, mo_error *err)
     if (status != MO_OK)
         return status;
     status = new_out(target, FILE_ROOM, out, err);
-    if (status != MO_OK)
+    if (status != MO_OK) {
         mo_target_abandon(target);
+        return status;
+    }
+    if (path)
+        status = mo_compress_new(path, mo_target_fd(target),
+                                 &of(*out)->compress, err);
+    if (status != MO_OK)
+        mo_out_abandon(*out);
     return status;
 }
 
@@ -93,11 +102,20 @@ static void note(output *o, int failure)
         o->failure = failure;
 }
 
+/* Errno or 0; in the pump's thread, where there is one. */
+static int put(void *context, const char *data, size_t size)
+{
+    output *o = context;
+
+    return o->compress ? mo_compress_write(o->compress, data, size)
+                       : mo_pump_write(mo_target_fd(o->target), data, size);
+}
+
 static void start_pump(output *o)
 {
     o->pumped = malloc(FILE_ROOM);
     if (o->pumped)
-        o->pump = mo_pump_new(mo_target_fd(o->target));
+        o->pump = mo_pump_new(put, o);
 }
 
 /* Writes what does not pass through the buffer, behind all that did. */
@@ -106,7 +124,7 @@ static void write_directly(output *o, const char *data, size_t size)
     if (o->pump)
         note(o, mo_pump_give(o->pump, NULL, 0));
     if (!o->failure)
-        note(o, mo_pump_write(mo_target_fd(o->target), data, size));
+        note(o, put(o, data, size));
 }
 
 static void flush(output *o)
@@ -244,6 +262,7 @@ const char *mo_out_lend(mo_out *out, size_t *size)
 
 static void free_output(output *o)
 {
+    mo_compress_free(o->compress);
     free(o->pumped);
     free(o->buffer);
     free(o);
@@ -257,6 +276,8 @@ mo_status mo_out_commit(mo_out *out, mo_error *err)
     if (o->target) {
         write_directly(o, o->buffer, used(o));
         mo_pump_free(o->pump);
+        if (o->compress && !o->failure)
+            note(o, mo_compress_end(o->compress));
         status = mo_target_commit(o->target, o->failure, err);
     } else if (o->failure) {
         status = mo_fail_memory(err);

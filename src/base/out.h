@@ -24,7 +24,8 @@ typedef struct mo_out {
 
 /* Opens path for writing; "-" or NULL is standard output.  The target must be
  * a file that may be replaced, or a device or pipe, which is written
- * directly. */
+ * directly.  What is written to a name that ends in .gz or .zst is
+ * compressed. */
 mo_status mo_out_open(const char *path, mo_out **out, mo_error *err);
 
 /* An output that only collects; mo_out_take hands the bytes over. */

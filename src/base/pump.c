@@ -18,7 +18,9 @@ struct mo_pump {
     const char *data;
     size_t size; /* 0: nothing to write */
     bool ending;
-    int fd, failure;
+    int failure;
+    mo_pump_into *into;
+    void *context;
 };
 
 int mo_pump_write(int fd, const char *data, size_t size)
@@ -50,7 +52,7 @@ static void *run(void *argument)
             int failure;
 
             pthread_mutex_unlock(&pump->lock);
-            failure = mo_pump_write(pump->fd, pump->data, pump->size);
+            failure = pump->into(pump->context, pump->data, pump->size);
             pthread_mutex_lock(&pump->lock);
             pump->failure = failure;
         }
@@ -77,7 +79,7 @@ static bool start(mo_pump *pump)
     return started;
 }
 
-mo_pump *mo_pump_new(int fd)
+mo_pump *mo_pump_new(mo_pump_into *into, void *context)
 {
     mo_pump *pump;
 
@@ -86,7 +88,8 @@ mo_pump *mo_pump_new(int fd)
     pump = calloc(1, sizeof *pump);
     if (!pump)
         return NULL;
-    pump->fd = fd;
+    pump->into = into;
+    pump->context = context;
     pthread_mutex_init(&pump->lock, NULL);
     pthread_cond_init(&pump->changed, NULL);
     if (!start(pump)) {

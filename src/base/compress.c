@@ -1,0 +1,119 @@
+#include "base/compress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compressor.h"
+#include "base/pump.h"
+
+enum { ROOM = 128 * 1024 };
+
+struct mo_compress {
+    const mo_compressor *way;
+    void *state;
+    int fd;
+    char room[ROOM];
+};
+
+static const mo_compressor *const ways[] = { &mo_compressor_gzip,
+                                             &mo_compressor_zstd };
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* A name that is nothing but an ending, ".gz", asks for nothing. */
+static const mo_compressor *way_of(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (int i = 0; i < WAYS; i++) {
+        size_t n = strlen(ways[i]->ending);
+
+        if (length > n && path[length - n - 1] != '/' &&
+            strcmp(path + length - n, ways[i]->ending) == 0)
+            return ways[i];
+    }
+    return NULL;
+}
+
+size_t mo_compress_stem(const char *path)
+{
+    const mo_compressor *way = way_of(path);
+
+    return strlen(path) - (way ? strlen(way->ending) : 0);
+}
+
+mo_status mo_compress_new(const char *path, int fd, mo_compress **compress,
+                          mo_error *err)
+{
+    const mo_compressor *way = way_of(path);
+    mo_compress *c;
+
+    *compress = NULL;
+    if (!way)
+        return MO_OK;
+    if (!way->open)
+        return mo_fail_at(err, MO_E_SUPPORT, path, 0,
+                          "cannot be compressed: this build has no %s; name "
+                          "it without %s",
+                          way->library, way->ending);
+    c = malloc(sizeof *c);
+    if (!c)
+        return mo_fail_memory(err);
+    c->way = way;
+    c->fd = fd;
+    c->state = way->open();
+    if (!c->state) {
+        free(c);
+        return mo_fail_memory(err);
+    }
+    *compress = c;
+    return MO_OK;
+}
+
+static int feed(mo_compress *c, const char *data, size_t size, bool last)
+{
+    mo_compressor_io io = { .in = data, .in_left = size };
+    mo_compressor_step step;
+
+    do {
+        int failure;
+
+        io.out = c->room;
+        io.out_left = ROOM;
+        step = c->way->step(c->state, &io, last);
+        if (step == MO_COMPRESSOR_FAILED)
+            return ENOMEM; /* all that can go wrong with room at hand */
+        failure = mo_pump_write(c->fd, c->room, ROOM - io.out_left);
+        if (failure)
+            return failure;
+    } while (step == MO_COMPRESSOR_MORE);
+    return 0;
+}
+
+int mo_compress_write(mo_compress *c, const char *data, size_t size)
+{
+    int failure = 0;
+
+    while (size > 0 && !failure) {
+        size_t n = size < MO_COMPRESSOR_PIECE ? size : MO_COMPRESSOR_PIECE;
+
+        failure = feed(c, data, n, false);
+        data += n;
+        size -= n;
+    }
+    return failure;
+}
+
+int mo_compress_end(mo_compress *c)
+{
+    return feed(c, "", 0, true);
+}
+
+void mo_compress_free(mo_compress *c)
+{
+    if (!c)
+        return;
+    c->way->close(c->state);
+    free(c);
+}

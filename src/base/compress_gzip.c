@@ -1,0 +1,62 @@
+#include <config.h>
+
+#include "base/compressor.h"
+
+#ifdef HAVE_ZLIB
+
+#include <stdlib.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+/* Of deflate's window bits: the largest window, in gzip's wrapping.  The header
+ * then has neither name nor time. */
+enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
+
+static void *open_gzip(void)
+{
+    z_stream *z = calloc(1, sizeof *z);
+
+    if (z && deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
+                          MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(z);
+        return NULL;
+    }
+    return z;
+}
+
+static mo_compressor_step step_gzip(void *state, mo_compressor_io *io,
+                                    bool last)
+{
+    z_stream *z = state;
+    int result;
+
+    z->next_in = (const Bytef *) io->in;
+    z->avail_in = (uInt) io->in_left;
+    z->next_out = (Bytef *) io->out;
+    z->avail_out = (uInt) io->out_left;
+    result = deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
+    io->in = (const char *) z->next_in;
+    io->in_left = z->avail_in;
+    io->out_left = z->avail_out;
+    if (result == Z_STREAM_END)
+        return MO_COMPRESSOR_DONE;
+    if (result != Z_OK && result != Z_BUF_ERROR)
+        return MO_COMPRESSOR_FAILED;
+    return last || z->avail_out == 0 ? MO_COMPRESSOR_MORE : MO_COMPRESSOR_DONE;
+}
+
+static void close_gzip(void *state)
+{
+    deflateEnd(state);
+    free(state);
+}
+
+#else
+#define open_gzip  NULL
+#define step_gzip  NULL
+#define close_gzip NULL
+#endif
+
+const mo_compressor mo_compressor_gzip = { ".gz", "zlib", open_gzip, step_gzip,
+                                           close_gzip };
