@@ -1,0 +1,121 @@
+#include "models/frame.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "graph/cut.h"
+#include "models/frame_parts.h"
+#include "models/scale.h"
+#include "schedule/upper.h"
+
+/* Of a schedule of that length, what rounding may add: every op and every
+ * transfer that waits for another is written to the millionth of a unit.  One
+ * part in ten thousand besides, so that no solver has to find its way through a
+ * region as thin as its tolerance. */
+static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
+                                 int64_t unit_ns)
+{
+    int64_t items = (int64_t) x->n + x->n_flows;
+    int64_t rounding_ns = items * (unit_ns / 1000000 + 1);
+    int64_t part_ns = upper_ns / 10000;
+
+    return rounding_ns > part_ns ? rounding_ns : part_ns;
+}
+
+/* The room may carry the horizon into the next unit, which wants more. */
+static void find_horizon(mo_frame *f)
+{
+    f->horizon_ns = f->upper_ns;
+    for (int pass = 0; pass < 2; pass++) {
+        f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+        f->horizon_ns =
+            f->upper_ns + room_for_rounding(f->x, f->upper_ns, f->unit_ns);
+    }
+    f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+}
+
+static mo_status find_order(mo_frame *f, mo_error *err)
+{
+    mo_dag dag = mo_instance_dag(f->x);
+    mo_status status = mo_cut_find(&dag, &f->cuts, &f->n_cuts, err);
+
+    if (status != MO_OK)
+        return status;
+    return mo_reach_new(&dag, MO_REACH_DEFAULT_BYTES, &f->reach, err);
+}
+
+/* One more than needed: malloc(0) may be NULL. */
+static mo_status reserve(mo_frame *f, mo_error *err)
+{
+    size_t n = (size_t) f->x->n, n_devices = (size_t) f->x->n_devices, places;
+
+    if (!mo_size_mul(n, n_devices, &places) || places == SIZE_MAX)
+        return mo_fail_memory(err);
+    f->allowed = calloc(places + 1, sizeof *f->allowed);
+    f->head_ns = calloc(places + 1, sizeof *f->head_ns);
+    f->tail_ns = calloc(places + 1, sizeof *f->tail_ns);
+    f->est_ns = calloc(n + 1, sizeof *f->est_ns);
+    f->lct_ns = calloc(n + 1, sizeof *f->lct_ns);
+    f->twin = calloc(n_devices + 1, sizeof *f->twin);
+    if (!f->allowed || !f->head_ns || !f->tail_ns || !f->est_ns || !f->lct_ns ||
+        !f->twin)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+static mo_status fill(mo_frame *f, mo_error *err)
+{
+    mo_status status = reserve(f, err);
+
+    if (status == MO_OK)
+        status = mo_upper_find(f->x, &f->regime, &f->start, &f->upper_ns, err);
+    if (status != MO_OK)
+        return status;
+    find_horizon(f);
+    status = find_order(f, err);
+    if (status == MO_OK)
+        status = mo_frame_find_allowed(f, err);
+    if (status == MO_OK)
+        status = mo_frame_find_windows(f, err);
+    if (status == MO_OK)
+        status = mo_frame_find_twins(f, err);
+    if (status == MO_OK && f->start)
+        status = mo_frame_relabel_start(f, err);
+    return status;
+}
+
+mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
+                        bool closure, mo_frame **frame, mo_error *err)
+{
+    mo_frame *f = calloc(1, sizeof *f);
+    mo_status status;
+
+    if (!f)
+        return mo_fail_memory(err);
+    f->x = x;
+    f->regime = *regime;
+    f->closure = closure;
+    status = fill(f, err);
+    if (status != MO_OK) {
+        mo_frame_free(f);
+        return status;
+    }
+    *frame = f;
+    return MO_OK;
+}
+
+void mo_frame_free(mo_frame *frame)
+{
+    if (!frame)
+        return;
+    mo_schedule_free(frame->start);
+    mo_reach_free(frame->reach);
+    free(frame->allowed);
+    free(frame->head_ns);
+    free(frame->tail_ns);
+    free(frame->est_ns);
+    free(frame->lct_ns);
+    free(frame->cuts);
+    free(frame->twin);
+    free(frame);
+}

@@ -1,0 +1,70 @@
+#include "models/frame_parts.h"
+
+/*
+ * Work that could be cut and spread at will would take the optimum of
+ *
+ *     min T,  sum_k z[i,k] = 1,  sum_i p[i,k] z[i,k] <= T,  z >= 0.
+ *
+ * By duality any weights y[k] >= 0 give a bound from below,
+ *
+ *     T >= sum_i min_k y[k] p[i,k] / sum_k y[k],
+ *
+ * and the best have the same load on every device.  Equal weights are best for
+ * equal devices, weights by speed where devices differ by a factor; the larger
+ * of the two bounds is taken.  Whole numbers throughout, rounded down op by op:
+ * any compiler gets the same windows.
+ */
+
+enum { FULL_WEIGHT = 1024 };
+
+static int64_t bound(const mo_frame *f, int first, int last,
+                     const int64_t *weight)
+{
+    int n_devices = f->x->n_devices;
+    int64_t sum = 0, total = 0;
+
+    for (int k = 0; k < n_devices; k++)
+        total += weight[k];
+    if (total == 0)
+        return 0;
+    for (int i = first; i < last; i++) {
+        int64_t least = INT64_MAX;
+        for (int k = 0; k < n_devices; k++)
+            if (mo_frame_allowed(f, i, k) &&
+                weight[k] * mo_instance_p_ns(f->x, i, k) < least)
+                least = weight[k] * mo_instance_p_ns(f->x, i, k);
+        sum += least / total;
+    }
+    return sum;
+}
+
+/* The faster a device, the more a nanosecond of it weighs. */
+static void weigh_by_speed(const mo_frame *f, int first, int last,
+                           int64_t *weight)
+{
+    int n_devices = f->x->n_devices;
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < n_devices; k++) {
+        weight[k] = 0;
+        for (int i = first; i < last; i++)
+            weight[k] += mo_instance_p_ns(f->x, i, k);
+        if (weight[k] < least)
+            least = weight[k];
+    }
+    for (int k = 0; k < n_devices; k++)
+        weight[k] = least / (weight[k] / FULL_WEIGHT + 1);
+}
+
+int64_t mo_frame_load_ns(const mo_frame *f, int first, int last,
+                         int64_t *scratch)
+{
+    int64_t equal_ns, by_speed_ns;
+
+    for (int k = 0; k < f->x->n_devices; k++)
+        scratch[k] = 1;
+    equal_ns = bound(f, first, last, scratch);
+    weigh_by_speed(f, first, last, scratch);
+    by_speed_ns = bound(f, first, last, scratch);
+    return equal_ns > by_speed_ns ? equal_ns : by_speed_ns;
+}
