@@ -10,6 +10,12 @@
 #include "models/frame.h"
 #include "models/sink.h"
 
+/* Whose output a transfer carries, and to where: to one reader, or to a device
+ * for all that read it there.  The other is MO_FREE. */
+typedef struct mo_transfer_ends {
+    int from, to, device;
+} mo_transfer_ends;
+
 typedef struct mo_formulation {
     const char *name, *help;
     mo_tensors tensors; /* unless asked for otherwise */
@@ -26,6 +32,11 @@ typedef struct mo_formulation {
     /* Every row, over the ids that columns() got. */
     void (*rows)(void *state, mo_sink *sink);
     void (*release)(void *state); /* NULL is allowed */
+
+    /* What the transfers in the names of columns are, and how many; both NULL
+     * where they are the flows of the instance. */
+    int (*n_transfers)(const void *state);
+    mo_transfer_ends (*transfer)(const void *state, int number);
 } mo_formulation;
 
 extern const mo_formulation mo_formulation_paper;

@@ -19,6 +19,7 @@ typedef struct comments {
 static void begin(const comments *c)
 {
     mo_out_text(c->out, c->mark);
+    mo_out_char(c->out, ' ');
 }
 
 static void end(const comments *c)
@@ -130,16 +131,19 @@ static void write_identity(const comments *c, const mo_identity *identity)
     }
 }
 
-static void write_flows(const comments *c, const mo_instance *x)
+/* "transfer 5 conv1 -> relu1", or "... -> device B" for all readers there. */
+static void write_transfer(const comments *c, const mo_model *model, int number)
 {
-    for (int q = 0; q < x->n_flows; q++) {
-        begin(c);
-        mo_out_printf(c->out, "transfer %d ", q);
-        write_name(c, x->op_names[x->flows[q].from]);
-        mo_out_text(c->out, " -> ");
-        write_name(c, x->op_names[x->flows[q].to]);
-        end(c);
-    }
+    const mo_instance *x = model->frame->x;
+    mo_transfer_ends ends = mo_model_transfer(model, number);
+
+    begin(c);
+    mo_out_printf(c->out, "transfer %d ", number);
+    write_name(c, x->op_names[ends.from]);
+    mo_out_text(c->out, ends.to == MO_FREE ? " -> device " : " -> ");
+    write_name(c, ends.to == MO_FREE ? x->device_ids[ends.device]
+                                     : x->op_names[ends.to]);
+    end(c);
 }
 
 void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
@@ -160,5 +164,6 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
         write_number(&c, "op", i, x->op_names[i]);
     for (int k = 0; k < x->n_devices; k++)
         write_number(&c, "device", k, x->device_ids[k]);
-    write_flows(&c, x);
+    for (int i = 0; i < mo_model_transfers(heading->model); i++)
+        write_transfer(&c, heading->model, i);
 }

@@ -13,7 +13,7 @@ typedef struct mo_heading {
     const char *graph, *cluster; /* files or names, as the user gave them */
 } mo_heading;
 
-/* Every line begins with mark.  Lines are ASCII and short whatever the names
+/* Every line begins with mark and a blank.  Lines are ASCII and short whatever the names
  * are: some readers stumble over long ones. */
 void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out);
 

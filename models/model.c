@@ -19,6 +19,25 @@ void mo_model_clear(mo_model *model)
     *model = (mo_model){ 0 };
 }
 
+int mo_model_transfers(const mo_model *model)
+{
+    const mo_formulation *f = model->formulation;
+
+    return f->n_transfers ? f->n_transfers(model->state)
+                          : model->frame->x->n_flows;
+}
+
+mo_transfer_ends mo_model_transfer(const mo_model *model, int number)
+{
+    const mo_formulation *f = model->formulation;
+    const mo_flow *flow;
+
+    if (f->transfer)
+        return f->transfer(model->state, number);
+    flow = &model->frame->x->flows[number];
+    return (mo_transfer_ends){ flow->from, flow->to, MO_FREE };
+}
+
 /* Returns the id of the first; the others follow it. */
 static int declare_identity(const mo_identity *identity, mo_sink *sink)
 {

@@ -23,6 +23,10 @@ mo_status mo_model_make(const mo_formulation *formulation,
                         mo_model *model, mo_error *err);
 void mo_model_clear(mo_model *model);
 
+/* The transfers that columns name by number, from 0 on. */
+int mo_model_transfers(const mo_model *model);
+mo_transfer_ends mo_model_transfer(const mo_model *model, int number);
+
 /* Sends all of it through the sink, as often as that asks for, and ends it.
  * The identity columns come last, held by one row. */
 mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err);
