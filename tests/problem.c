@@ -153,30 +153,36 @@ static mo_out *begin(const char *text)
     return out;
 }
 
-static char *finish(mo_out *out, const char *text, size_t *size)
+static char *finish(mo_out *out, const char *text)
 {
     char *bytes;
+    size_t size;
 
     mo_out_text(out, text);
-    bytes = mo_out_take(out, size);
+    bytes = mo_out_take(out, &size);
     ck_assert_ptr_nonnull(bytes);
     mo_out_abandon(out);
     return bytes;
 }
 
-mo_graph *problem_graph(const char *text)
+char *problem_graphml(const char *text)
 {
     mo_out *out = begin("<graphml>");
-    mo_graph *g;
-    char *bytes;
-    size_t size;
 
     put_keys(out, text);
     mo_out_text(out, "<graph edgedefault='directed'>");
     while (has_more(text))
         put_item(out, &text);
-    bytes = finish(out, "</graph></graphml>", &size);
-    MUST(mo_read_memory("g.graphml", bytes, size, NULL, &g, NULL, &err));
+    return finish(out, "</graph></graphml>\n");
+}
+
+mo_graph *problem_graph(const char *text)
+{
+    char *bytes = problem_graphml(text);
+    mo_graph *g;
+
+    MUST(mo_read_memory("g.graphml", bytes, strlen(bytes), NULL, &g, NULL,
+                        &err));
     free(bytes);
     return g;
 }
@@ -200,13 +206,10 @@ static void put_element(mo_out *out, const word *about)
                       about->text);
 }
 
-mo_cluster *problem_cluster(const char *text)
+char *problem_cluster_xml(const char *text)
 {
     mo_out *out = begin("<cluster>");
-    mo_cluster *cluster;
     word about, w;
-    char *bytes;
-    size_t size;
 
     while (has_more(text)) {
         next_word(&text, &about);
@@ -220,8 +223,15 @@ mo_cluster *problem_cluster(const char *text)
         }
         mo_out_text(out, "/>");
     }
-    bytes = finish(out, "</cluster>", &size);
-    MUST(mo_cluster_read_memory("c.xml", bytes, size, &cluster, &err));
+    return finish(out, "</cluster>\n");
+}
+
+mo_cluster *problem_cluster(const char *text)
+{
+    char *bytes = problem_cluster_xml(text);
+    mo_cluster *cluster;
+
+    MUST(mo_cluster_read_memory("c.xml", bytes, strlen(bytes), &cluster, &err));
     free(bytes);
     return cluster;
 }

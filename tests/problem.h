@@ -54,6 +54,10 @@ void problem_clear(problem *p);
 mo_graph *problem_graph(const char *text);
 mo_cluster *problem_cluster(const char *text);
 
+/* The files that those read, for others to read, too; free() them. */
+char *problem_graphml(const char *text);
+char *problem_cluster_xml(const char *text);
+
 /* The op of that name; the test fails when there is none. */
 int problem_op(const problem *p, const char *name);
 
