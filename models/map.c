@@ -63,7 +63,7 @@ static fields fields_of(const mo_model *model, const mo_variable *column,
                         const char *numbers)
 {
     const mo_instance *x = model->frame->x;
-    fields f = { { NULL } };
+    fields f = { .op = { NULL } };
     int n_ops = 0, n_devices = 0;
 
     for (int i = 0; numbers[i]; i++) {
