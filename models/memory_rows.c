@@ -11,6 +11,7 @@ struct mo_memory_rows {
     int n_segments;          /* with static memory one, of all ops */
     int64_t *segment_bytes;  /* most that a device may be asked for in it */
     int64_t *out_bytes;      /* by op: its tensors, unknown ones as 0 */
+    bool *left_out;          /* by device */
     mo_memory_scale *scale;  /* by device, where it is limited */
     int *space;              /* by device: column of a_k, or -1 */
     int64_t workspace_bytes; /* of the op that has most */
@@ -128,8 +129,9 @@ static void measure(mo_memory_rows *rows)
 
 static bool is_tight(const mo_memory_rows *rows, int segment, int device)
 {
-    return rows->segment_bytes[segment] >
-           rows->frame->x->capacity_bytes[device];
+    return !rows->left_out[device] &&
+           rows->segment_bytes[segment] >
+               rows->frame->x->capacity_bytes[device];
 }
 
 static bool is_limited(const mo_memory_rows *rows, int device)
@@ -190,8 +192,9 @@ static mo_status allocate(mo_memory_rows *rows, mo_error *err)
     rows->out_bytes = calloc((size_t) x->n + 1, sizeof *rows->out_bytes);
     rows->scale = calloc(n_devices + 1, sizeof *rows->scale);
     rows->space = calloc(n_devices + 1, sizeof *rows->space);
+    rows->left_out = calloc(n_devices + 1, sizeof *rows->left_out);
     if (!rows->segment_bytes || !rows->out_bytes || !rows->scale ||
-        !rows->space)
+        !rows->space || !rows->left_out)
         return mo_fail_memory(err);
     return MO_OK;
 }
@@ -230,7 +233,13 @@ void mo_memory_rows_free(mo_memory_rows *rows)
     free(rows->out_bytes);
     free(rows->scale);
     free(rows->space);
+    free(rows->left_out);
     free(rows);
+}
+
+void mo_memory_rows_leave_out(mo_memory_rows *rows, int device)
+{
+    rows->left_out[device] = true;
 }
 
 /* Bytes on a device as its rows are written; never too small to be read. */

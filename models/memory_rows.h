@@ -39,6 +39,9 @@ mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
                              mo_error *err);
 void mo_memory_rows_free(mo_memory_rows *rows); /* NULL is allowed */
 
+/* For a model that places nothing on the device: it needs no rows. */
+void mo_memory_rows_leave_out(mo_memory_rows *rows, int device);
+
 /* Declares the columns a_k it needs, if any, with their values in the start
  * (NULL: none), and remembers their ids. */
 void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,

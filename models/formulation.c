@@ -1,0 +1,19 @@
+#include "models/formulation.h"
+
+#include <assert.h>
+#include <string.h>
+
+const mo_formulation *const mo_formulations[] = {
+    &mo_formulation_compact, &mo_formulation_paper, &mo_formulation_getf,
+    &mo_formulation_sct,     &mo_formulation_pesto, NULL
+};
+
+const mo_formulation *mo_formulation_of(const char *name)
+{
+    const mo_formulation *const *at = mo_formulations;
+
+    while (*at && strcmp((*at)->name, name) != 0)
+        at++;
+    assert(*at);
+    return *at;
+}

@@ -1,0 +1,110 @@
+/*
+ * paper.h - the paper's model in parts, over all devices or some of them: what
+ * paper.c and pesto.c are made of.
+ *
+ * Columns stand in blocks, so that an id is a sum and nobody looks one up:
+ *
+ *     w | x_i_k | s_i | c_i | t_q | d_q | z_q | y_q_a_b | o_i_j | h_q_r | a_k
+ *
+ * The model knows its devices by slots, 0 .. n_slots - 1.
+ */
+#ifndef MO_MODELS_PAPER_H
+#define MO_MODELS_PAPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "models/frame.h"
+#include "models/memory_rows.h"
+#include "models/sink.h"
+
+typedef struct mo_paper_span {
+    int64_t start_ns, end_ns;
+} mo_paper_span;
+
+typedef struct mo_paper {
+    const mo_frame *frame;
+    const mo_instance *x;
+    mo_congestion congestion;
+
+    int n_slots;
+    int *device; /* by slot */
+    int *slot;   /* by device, or -1 */
+
+    int *group_first; /* by op: the first of its group, itself if it has none */
+
+    const mo_schedule *start;           /* or NULL */
+    mo_schedule *own_start;             /* freed with the model; or NULL */
+    mo_paper_span *op_span, *flow_span; /* in the start; else 0 */
+    int64_t horizon_ns;
+    double big_m; /* the horizon in units */
+
+    /* First columns of the blocks. */
+    int place, op_start, op_end, send, arrive, cross, channel, order;
+    int send_order;    /* behind the orders of ops */
+    bool orders_sends; /* there is a pair of devices to contend for */
+
+    /* With congestion by link: the y that use a link, as offsets from the
+     * first y of a flow: link_channel[link_start[l] .. link_start[l + 1]). */
+    int n_links, *link_start, *link_channel;
+
+    mo_memory_rows *memory;
+} mo_paper;
+
+/* What distinguishes one such model from another. */
+typedef struct mo_paper_choice {
+    const int *device; /* rising */
+    int n_slots;
+    mo_congestion congestion;
+    const mo_schedule *start; /* or NULL; must outlive the model */
+    int64_t upper_ns;         /* no solution that matters is longer */
+} mo_paper_choice;
+
+mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
+                       mo_paper **paper, mo_error *err);
+
+/* As a formulation has them; the state is a mo_paper. */
+void mo_paper_columns(void *state, mo_sink *sink);
+void mo_paper_rows(void *state, mo_sink *sink);
+void mo_paper_free(void *state);
+
+/* Columns by what they mean; a and b are slots that differ. */
+static inline int mo_paper_place(const mo_paper *m, int op, int slot)
+{
+    return m->place + op * m->n_slots + slot;
+}
+
+static inline int mo_paper_channel_offset(const mo_paper *m, int a, int b)
+{
+    return a * (m->n_slots - 1) + b - (b > a);
+}
+
+static inline int mo_paper_channel(const mo_paper *m, int flow, int a, int b)
+{
+    return m->channel + flow * m->n_slots * (m->n_slots - 1) +
+           mo_paper_channel_offset(m, a, b);
+}
+
+/* A time in units.  What is longer than the horizon is as impossible at twice
+ * its length, and the number stays small. */
+double mo_paper_time(const mo_paper *m, int64_t ns);
+
+/* Visits every pair of ops, or of flows, of which neither follows the other,
+ * the smaller number first, with the column of its order. */
+typedef void mo_paper_visit(const mo_paper *m, mo_sink *sink, int first,
+                            int second, int order);
+void mo_paper_op_pairs(const mo_paper *m, mo_paper_visit *visit, mo_sink *sink);
+void mo_paper_flow_pairs(const mo_paper *m, mo_paper_visit *visit,
+                         mo_sink *sink);
+int64_t mo_paper_count_op_pairs(const mo_paper *m, int64_t most);
+int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most);
+
+/* The families of paper_rows.c and paper_order.c. */
+void mo_paper_precedence(const mo_paper *m, mo_sink *sink);
+void mo_paper_assignment(const mo_paper *m, mo_sink *sink);
+void mo_paper_communication(const mo_paper *m, mo_sink *sink);
+void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink);
+void mo_paper_congestion(const mo_paper *m, mo_sink *sink);
+
+#endif
