@@ -295,7 +295,7 @@ done
 exits "help" 0 moirai-coarsen --help
 # Roles and sets are in the page, in the words of the source.
 page=$top_srcdir/man/moirai-coarsen.1
-for word in $(sed -n '/^const mo_role /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
+for word in $(sed -n '/^const mo_word_role /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
     "$top_srcdir/src/coarsen/word.c"); do
     ok "the page explains $word" grep -qx ".It Cm $word" "$page"
 done

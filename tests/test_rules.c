@@ -288,7 +288,7 @@ END_TEST
 /* A role that is the name of an operator would hide it. */
 START_TEST(roles_hide_no_other_operator)
 {
-    for (const mo_role *role = mo_roles; role->word; role++) {
+    for (const mo_word_role *role = mo_word_roles; role->word; role++) {
         const mo_operator *kind = mo_operator_find(role->word);
         mo_subject subject = { role->word, kind, 1 };
 

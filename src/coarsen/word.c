@@ -70,7 +70,7 @@ static bool is_softmax(const mo_subject *subject)
     return is_class(subject, MO_CLASS_SOFTMAX);
 }
 
-const mo_role mo_roles[] = {
+const mo_word_role mo_word_roles[] = {
     { "conv", "a convolution, grouped or not", is_conv },
     { "matmul", "a matrix product, with or without its own bias", is_matmul },
     { "bias", "an Add that reads one op: its other operand is a constant",
@@ -89,7 +89,7 @@ mo_word mo_word_of(const char *text)
 {
     mo_word word = { .text = text };
 
-    for (const mo_role *role = mo_roles; role->word; role++)
+    for (const mo_word_role *role = mo_word_roles; role->word; role++)
         if (strcasecmp(role->word, text) == 0)
             word.role = role;
     if (!word.role)

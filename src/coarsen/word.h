@@ -14,7 +14,7 @@
 
 typedef struct mo_word {
     const char *text;           /* as written; the owner's */
-    const struct mo_role *role; /* or NULL */
+    const struct mo_word_role *role; /* or NULL */
     const mo_operator *kind;    /* or NULL */
 } mo_word;
 
@@ -25,13 +25,13 @@ typedef struct mo_subject {
     int n_inputs;            /* ops it reads from, constants not counted */
 } mo_subject;
 
-typedef struct mo_role {
+typedef struct mo_word_role {
     const char *word, *help;
     bool (*answers)(const mo_subject *subject);
-} mo_role;
+} mo_word_role;
 
 /* Ends with a NULL word. */
-extern const mo_role mo_roles[];
+extern const mo_word_role mo_word_roles[];
 
 /* text must outlive the word. */
 mo_word mo_word_of(const char *text);
