@@ -74,20 +74,23 @@ static mo_status new_out(mo_target *target, size_t size, mo_out **out,
 mo_status mo_out_open(const char *path, mo_out **out, mo_error *err)
 {
     mo_target *target;
+    mo_out *made;
     mo_status status = mo_target_open(path, &target, err);
 
     if (status != MO_OK)
         return status;
-    status = new_out(target, FILE_ROOM, out, err);
+    status = new_out(target, FILE_ROOM, &made, err);
     if (status != MO_OK) {
         mo_target_abandon(target);
         return status;
     }
     if (path)
         status = mo_compress_new(path, mo_target_fd(target),
-                                 &of(*out)->compress, err);
-    if (status != MO_OK)
-        mo_out_abandon(*out);
+                                 &of(made)->compress, err);
+    if (status == MO_OK)
+        *out = made;
+    else
+        mo_out_abandon(made);
     return status;
 }
 

@@ -38,9 +38,8 @@ mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err)
     return MO_OK;
 }
 
-static mo_status read_inputs(const mo_load *load, const char *path,
-                             const mo_talk *talk, mo_loaded *loaded,
-                             mo_error *err)
+mo_status mo_load_cluster(const mo_load *load, const char *path,
+                          const mo_talk *talk, mo_loaded *loaded, mo_error *err)
 {
     char *where = NULL, line[512];
     mo_status status =
@@ -63,7 +62,9 @@ mo_status mo_load_instance(const mo_load *load, const char *path,
     listener to = { talk->command, path };
     mo_instance_options options = { .missing = tell_missing, .context = &to };
     double begin = mo_talk_seconds();
-    mo_status status = read_inputs(load, path, talk, loaded, err);
+    mo_status status = loaded->cluster
+                           ? MO_OK
+                           : mo_load_cluster(load, path, talk, loaded, err);
 
     options.profile = loaded->profile;
     if (status == MO_OK && load->cost)

@@ -40,10 +40,16 @@ typedef struct mo_loaded {
  * before anything is read. */
 mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err);
 
-/* Makes the instance of g, which was read from path.  A cluster that was not
- * asked for is named on stderr; so is, one line each and whatever talk says,
- * all that lacks a number where the error cannot name it alone.  loaded must be
- * zeros, and is the caller's to clear whatever the result. */
+/* Reads the cluster for a graph from path, and the profile.  A cluster that was
+ * not asked for is named on stderr.  loaded must be zeros, and is the caller's
+ * to clear whatever the result. */
+mo_status mo_load_cluster(const mo_load *load, const char *path,
+                          const mo_talk *talk, mo_loaded *loaded,
+                          mo_error *err);
+
+/* Makes the instance of g, which was read from path, with what was loaded
+ * before, or loads it first.  On stderr is told, one line each and whatever
+ * talk says, all that lacks a number where the error cannot name it alone. */
 mo_status mo_load_instance(const mo_load *load, const char *path,
                            const mo_graph *g, const mo_talk *talk,
                            mo_loaded *loaded, mo_error *err);

@@ -1,0 +1,162 @@
+/* moirai-emit - writes the placement of a graph as a mixed-integer program. */
+#include <config.h>
+
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/compress.h"
+#include "base/option.h"
+#include "cli/emit_write.h"
+#include "cli/outputs.h"
+#include "cli/prepare.h"
+#include "cli/talk.h"
+
+/* The model, or what is told in place of it, and what belongs to it. */
+enum { MODEL, START, MAP, OUTPUTS };
+
+typedef struct settings {
+    mo_prepare prepare;
+    const char *format; /* NULL: by the name of the output */
+    mo_output outputs[OUTPUTS];
+    bool stats, json;
+    mo_talk talk;
+} settings;
+
+static bool wants_mps(const settings *s)
+{
+    const char *path = s->outputs[MODEL].path;
+    size_t length;
+
+    if (s->format)
+        return strcmp(s->format, "mps") == 0;
+    length = path ? mo_compress_stem(path) : 0;
+    return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
+}
+
+static mo_status check(const settings *s, const char *path, mo_error *err)
+{
+    mo_status status = mo_prepare_check(&s->prepare, path, err);
+
+    if (status == MO_OK && s->json && !s->stats)
+        status =
+            mo_fail(err, MO_E_USAGE, "--json is how --stats tells; give both");
+    if (status == MO_OK)
+        status = mo_outputs_check(s->outputs, OUTPUTS, err);
+    return status;
+}
+
+/* Nobody reads a model off the screen; who wants to says -o -. */
+static bool only_hints(const settings *s)
+{
+    return !s->outputs[MODEL].path && !s->stats && isatty(STDOUT_FILENO);
+}
+
+static mo_status write_outputs(const settings *s, const mo_emit *emit,
+                               mo_error *err)
+{
+    const mo_output *o = s->outputs;
+    mo_status status = MO_OK;
+
+    if (o[MAP].out)
+        status = mo_emit_map(emit, o[MAP].out, err);
+    if (status == MO_OK && o[START].out)
+        status = mo_emit_start(emit, o[START].path, o[START].out, err);
+    if (status != MO_OK)
+        return status;
+    if (s->stats)
+        return mo_emit_stats(emit, s->json, o[MODEL].out, err);
+    if (!o[MODEL].out)
+        return mo_emit_hint(emit, err);
+    return mo_emit_model(emit, wants_mps(s), o[MODEL].out, err);
+}
+
+/* A start that is not to be had is told after the model has been written. */
+static mo_status emit_all(settings *s, const char *path,
+                          const mo_prepared *prepared, mo_error *err)
+{
+    const mo_emit emit = { path, prepared, &s->talk };
+    mo_output *start = &s->outputs[START];
+    bool lacks_start = start->path && !prepared->frame->start;
+    mo_status status;
+
+    if (lacks_start) {
+        mo_out_abandon(start->out);
+        start->out = NULL;
+    }
+    status = write_outputs(s, &emit, err);
+    if (status == MO_OK)
+        status = mo_outputs_commit(s->outputs, OUTPUTS, err);
+    if (status == MO_OK && lacks_start)
+        status = mo_fail_at(err, MO_E_INPUT, start->path, 0,
+                            "not written: no schedule was found that could be "
+                            "a start; all else is written");
+    return status;
+}
+
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
+{
+    settings *s = context;
+    const char *path = operands[0];
+    mo_prepared prepared = { 0 };
+    mo_status status;
+
+    (void) n_operands;
+    if (!s->outputs[MODEL].path && !only_hints(s))
+        s->outputs[MODEL].path = "-";
+    status = check(s, path, err);
+    if (status == MO_OK)
+        status = mo_outputs_open(s->outputs, OUTPUTS, err);
+    if (status == MO_OK)
+        status =
+            mo_prepare_instance(&s->prepare, path, &s->talk, &prepared, err);
+    if (status == MO_OK)
+        status = mo_prepare_model(&s->prepare, &s->talk, &prepared, err);
+    if (status == MO_OK)
+        status = emit_all(s, path, &prepared, err);
+    mo_outputs_abandon(s->outputs, OUTPUTS);
+    mo_prepared_clear(&prepared);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .prepare = MO_PREPARE_DEFAULTS,
+                   .outputs = { [MODEL] = { .option = "--output" },
+                                [START] = { .option = "--start" },
+                                [MAP] = { .option = "--map" } },
+                   .talk = { .command = "moirai-emit" } };
+    const mo_option options[] = {
+        MO_PREPARE_OPTIONS(&s.prepare),
+        { 0, "format", "FORMAT",
+          "by the name of the output unless given, or LP", MO_OPTION_TEXT,
+          .to = &s.format, .choices = "lp|mps" },
+        { 0, "start", "FILE", "write a solution for the solver to start from",
+          MO_OPTION_TEXT, .to = &s.outputs[START].path },
+        { 0, "map", "FILE", "write what every column means, as CSV",
+          MO_OPTION_TEXT, .to = &s.outputs[MAP].path },
+        { 0, "stats", NULL, "only tell what would be in the model",
+          MO_OPTION_FLAG, .to = &s.stats },
+        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+          .to = &s.json },
+        { 'o', "output", "FILE", "write to FILE instead of standard output",
+          MO_OPTION_TEXT, .to = &s.outputs[MODEL].path },
+        MO_TALK_OPTIONS(&s.talk),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-emit",
+        .synopsis = "[OPTION]... GRAPH",
+        .purpose = "Write the placement of a graph as a mixed-integer program.",
+        .details = "GRAPH may be - for standard input.  Files named .gz or "
+                   ".zst are compressed.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+    };
+    int code = mo_command_main(&command, argc, argv, run, &s);
+
+    mo_option_list_free(&s.prepare.shapes);
+    return code;
+}
