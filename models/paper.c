@@ -57,26 +57,17 @@
  */
 #include "models/paper.h"
 
-#include <stdlib.h>
-
 #include "models/formulation.h"
 
 static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 {
-    int n = frame->x->n_devices;
-    int *all = malloc(((size_t) n + 1) * sizeof *all);
-    mo_paper_choice choice = { all, n, frame->regime.congestion, frame->start,
-                               frame->upper_ns };
-    mo_paper *m = NULL;
-    mo_status status;
+    mo_paper_choice all = { NULL, frame->x->n_devices, frame->regime.congestion,
+                            frame->start, frame->upper_ns };
+    mo_paper *m;
+    mo_status status = mo_paper_new(frame, &all, &m, err);
 
-    if (!all)
-        return mo_fail_memory(err);
-    for (int k = 0; k < n; k++)
-        all[k] = k;
-    status = mo_paper_new(frame, &choice, &m, err);
-    free(all);
-    *state = m;
+    if (status == MO_OK)
+        *state = m;
     return status;
 }
 

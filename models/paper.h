@@ -6,7 +6,7 @@
  *
  *     w | x_i_k | s_i | c_i | t_q | d_q | z_q | y_q_a_b | o_i_j | h_q_r | a_k
  *
- * The model knows its devices by slots, 0 .. n_slots - 1.
+ * Devices are known by their slots of models/placement.h.
  */
 #ifndef MO_MODELS_PAPER_H
 #define MO_MODELS_PAPER_H
@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "models/frame.h"
 #include "models/memory_rows.h"
+#include "models/placement.h"
 #include "models/sink.h"
 
 typedef struct mo_paper_span {
@@ -28,11 +29,7 @@ typedef struct mo_paper {
     const mo_instance *x;
     mo_congestion congestion;
 
-    int n_slots;
-    int *device; /* by slot */
-    int *slot;   /* by device, or -1 */
-
-    int *group_first; /* by op: the first of its group, itself if it has none */
+    mo_placement on; /* the devices of the model, and x */
 
     const mo_schedule *start;           /* or NULL */
     mo_schedule *own_start;             /* freed with the model; or NULL */
@@ -41,7 +38,7 @@ typedef struct mo_paper {
     double big_m; /* the horizon in units */
 
     /* First columns of the blocks. */
-    int place, op_start, op_end, send, arrive, cross, channel, order;
+    int op_start, op_end, send, arrive, cross, channel, order;
     int send_order;    /* behind the orders of ops */
     bool orders_sends; /* there is a pair of devices to contend for */
 
@@ -54,7 +51,7 @@ typedef struct mo_paper {
 
 /* What distinguishes one such model from another. */
 typedef struct mo_paper_choice {
-    const int *device; /* rising */
+    const int *device; /* NULL: all of them */
     int n_slots;
     mo_congestion congestion;
     const mo_schedule *start; /* or NULL; must outlive the model */
@@ -72,17 +69,17 @@ void mo_paper_free(void *state);
 /* Columns by what they mean; a and b are slots that differ. */
 static inline int mo_paper_place(const mo_paper *m, int op, int slot)
 {
-    return m->place + op * m->n_slots + slot;
+    return mo_placement_column(&m->on, op, slot);
 }
 
 static inline int mo_paper_channel_offset(const mo_paper *m, int a, int b)
 {
-    return a * (m->n_slots - 1) + b - (b > a);
+    return a * (m->on.n_slots - 1) + b - (b > a);
 }
 
 static inline int mo_paper_channel(const mo_paper *m, int flow, int a, int b)
 {
-    return m->channel + flow * m->n_slots * (m->n_slots - 1) +
+    return m->channel + flow * m->on.n_slots * (m->on.n_slots - 1) +
            mo_paper_channel_offset(m, a, b);
 }
 
@@ -102,7 +99,6 @@ int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most);
 
 /* The families of paper_rows.c and paper_order.c. */
 void mo_paper_precedence(const mo_paper *m, mo_sink *sink);
-void mo_paper_assignment(const mo_paper *m, mo_sink *sink);
 void mo_paper_communication(const mo_paper *m, mo_sink *sink);
 void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink);
 void mo_paper_congestion(const mo_paper *m, mo_sink *sink);

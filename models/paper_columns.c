@@ -36,17 +36,13 @@ static void declare_binary(mo_sink *sink, mo_role role, int a, int b, int c,
 
 static bool is_on(const mo_paper *m, int op, int slot)
 {
-    return m->start && m->start->device[op] == m->device[slot];
+    return m->start && m->start->device[op] == m->on.device[slot];
 }
 
 static void declare_ops(const mo_paper *m, mo_sink *sink)
 {
     int n = m->x->n;
 
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < m->n_slots; k++)
-            declare_binary(sink, MO_ROLE_PLACE, i, m->device[k], 0,
-                           is_on(m, i, k));
     for (int i = 0; i < n; i++)
         declare_time(m, sink, MO_ROLE_START, i, m->op_span[i].start_ns);
     for (int i = 0; i < n; i++)
@@ -64,11 +60,11 @@ static void declare_channels(const mo_paper *m, mo_sink *sink, int flow)
 {
     const mo_flow *f = &m->x->flows[flow];
 
-    for (int a = 0; a < m->n_slots; a++)
-        for (int b = 0; b < m->n_slots; b++)
+    for (int a = 0; a < m->on.n_slots; a++)
+        for (int b = 0; b < m->on.n_slots; b++)
             if (a != b)
-                declare_binary(sink, MO_ROLE_CHANNEL, flow, m->device[a],
-                               m->device[b],
+                declare_binary(sink, MO_ROLE_CHANNEL, flow, m->on.device[a],
+                               m->on.device[b],
                                is_on(m, f->from, a) && is_on(m, f->to, b));
 }
 
@@ -110,10 +106,11 @@ static void declare_send_order(const mo_paper *m, mo_sink *sink, int q, int r,
 
 void mo_paper_columns(void *state, mo_sink *sink)
 {
-    const mo_paper *m = state;
+    mo_paper *m = state;
 
     declare_time(m, sink, MO_ROLE_MAKESPAN, 0,
                  m->start ? m->start->makespan_ns : 0);
+    mo_placement_columns(&m->on, m->start, sink);
     declare_ops(m, sink);
     declare_flows(m, sink);
     mo_paper_op_pairs(m, declare_op_order, sink);
@@ -126,7 +123,8 @@ static int place_on(const void *state, int op, int device)
 {
     const mo_paper *m = state;
 
-    return m->slot[device] < 0 ? -1 : mo_paper_place(m, op, m->slot[device]);
+    return m->on.slot[device] < 0 ? -1
+                                  : mo_paper_place(m, op, m->on.slot[device]);
 }
 
 static void received(const void *state, mo_sink *sink, int tensor, int device,
@@ -136,9 +134,10 @@ static void received(const void *state, mo_sink *sink, int tensor, int device,
     int end = m->x->tensor_start[tensor + 1];
 
     for (int q = m->x->tensor_start[tensor]; q < end; q++)
-        for (int a = 0; a < m->n_slots; a++)
-            if (a != m->slot[device])
-                mo_term(sink, mo_paper_channel(m, q, a, m->slot[device]), coef);
+        for (int a = 0; a < m->on.n_slots; a++)
+            if (a != m->on.slot[device])
+                mo_term(sink, mo_paper_channel(m, q, a, m->on.slot[device]),
+                        coef);
 }
 
 void mo_paper_rows(void *state, mo_sink *sink)
@@ -149,7 +148,7 @@ void mo_paper_rows(void *state, mo_sink *sink)
     if (mo_sink_failed(sink))
         return; /* not all columns are there */
     mo_paper_precedence(m, sink);
-    mo_paper_assignment(m, sink);
+    mo_placement_rows(&m->on, sink);
     mo_memory_rows_write(m->memory, &columns, sink);
     mo_paper_communication(m, sink);
     mo_paper_non_overlap(m, sink);

@@ -11,50 +11,11 @@
 #include "models/scale.h"
 #include "schedule/serial.h"
 
-static mo_status allocate(mo_paper *m, const mo_paper_choice *choice,
-                          mo_error *err)
+static mo_status allocate(mo_paper *m, mo_error *err)
 {
-    size_t n_devices = (size_t) m->x->n_devices;
-
     m->op_span = calloc((size_t) m->x->n + 1, sizeof *m->op_span);
     m->flow_span = calloc((size_t) m->x->n_flows + 1, sizeof *m->flow_span);
-    m->device = calloc((size_t) choice->n_slots + 1, sizeof *m->device);
-    m->slot = calloc(n_devices + 1, sizeof *m->slot);
-    m->group_first = calloc((size_t) m->x->n + 1, sizeof *m->group_first);
-    if (!m->op_span || !m->flow_span || !m->device || !m->slot ||
-        !m->group_first)
-        return mo_fail_memory(err);
-    return MO_OK;
-}
-
-static void number_slots(mo_paper *m, const mo_paper_choice *choice)
-{
-    m->n_slots = choice->n_slots;
-    for (int k = 0; k < m->x->n_devices; k++)
-        m->slot[k] = -1;
-    for (int s = 0; s < m->n_slots; s++) {
-        m->device[s] = choice->device[s];
-        m->slot[m->device[s]] = s;
-    }
-}
-
-static mo_status find_groups(mo_paper *m, mo_error *err)
-{
-    int *first = malloc(((size_t) m->x->n_groups + 1) * sizeof *first);
-
-    if (!first)
-        return mo_fail_memory(err);
-    for (int g = 0; g < m->x->n_groups; g++)
-        first[g] = -1;
-    for (int i = 0; i < m->x->n; i++) {
-        int g = m->x->group[i];
-
-        if (g != MO_FREE && first[g] < 0)
-            first[g] = i;
-        m->group_first[i] = g == MO_FREE ? i : first[g];
-    }
-    free(first);
-    return MO_OK;
+    return m->op_span && m->flow_span ? MO_OK : mo_fail_memory(err);
 }
 
 /* Takes the channel from slot a to slot b to the links on its route: counts it
@@ -62,7 +23,7 @@ static mo_status find_groups(mo_paper *m, mo_error *err)
 static void take_channel(mo_paper *m, int a, int b, bool counts)
 {
     const mo_instance *x = m->x;
-    int pair = m->device[a] * x->n_devices + m->device[b];
+    int pair = m->on.device[a] * x->n_devices + m->on.device[b];
 
     for (int at = x->route_start[pair]; at < x->route_start[pair + 1]; at++) {
         int link = x->route_link[at];
@@ -77,8 +38,8 @@ static void take_channel(mo_paper *m, int a, int b, bool counts)
 
 static void take_channels(mo_paper *m, bool counts)
 {
-    for (int a = 0; a < m->n_slots; a++)
-        for (int b = 0; b < m->n_slots; b++)
+    for (int a = 0; a < m->on.n_slots; a++)
+        for (int b = 0; b < m->on.n_slots; b++)
             if (a != b)
                 take_channel(m, a, b, counts);
 }
@@ -109,7 +70,7 @@ static mo_status find_contention(mo_paper *m, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    m->orders_sends = m->congestion != MO_CONGESTION_NONE && m->n_slots > 1;
+    m->orders_sends = m->congestion != MO_CONGESTION_NONE && m->on.n_slots > 1;
     if (m->congestion != MO_CONGESTION_LINK)
         return MO_OK;
     status = find_links(m, err);
@@ -123,7 +84,7 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
     mo_status status = mo_memory_rows_new(m->frame, &m->memory, err);
 
     for (int k = 0; k < m->x->n_devices && status == MO_OK; k++)
-        if (m->slot[k] < 0)
+        if (m->on.slot[k] < 0)
             mo_memory_rows_leave_out(m->memory, k);
     return status;
 }
@@ -176,8 +137,8 @@ static void find_spans(mo_paper *m)
  * behind these. */
 static mo_status lay_out(mo_paper *m, mo_error *err)
 {
-    const int64_t most = INT_MAX - m->n_slots - MO_IDENTITY_NAMES;
-    int64_t n = m->x->n, n_flows = m->x->n_flows, n_slots = m->n_slots;
+    const int64_t most = INT_MAX - m->on.n_slots - MO_IDENTITY_NAMES;
+    int64_t n = m->x->n, n_flows = m->x->n_flows, n_slots = m->on.n_slots;
     int64_t channel = 1 + n * (n_slots + 2) + 3 * n_flows;
     int64_t order = channel + n_flows * n_slots * (n_slots - 1), end, sends;
 
@@ -189,9 +150,8 @@ static mo_status lay_out(mo_paper *m, mo_error *err)
         return mo_fail(err, MO_E_LIMIT,
                        "%d ops and %d flows on %d devices make more than %d "
                        "columns in this formulation; use moirai-place",
-                       m->x->n, m->x->n_flows, m->n_slots, INT_MAX);
-    m->place = 1;
-    m->op_start = m->place + (int) (n * n_slots);
+                       m->x->n, m->x->n_flows, m->on.n_slots, INT_MAX);
+    m->op_start = 1 + (int) (n * n_slots);
     m->op_end = m->op_start + m->x->n;
     m->send = m->op_end + m->x->n;
     m->arrive = m->send + m->x->n_flows;
@@ -204,12 +164,11 @@ static mo_status lay_out(mo_paper *m, mo_error *err)
 
 static mo_status fill(mo_paper *m, const mo_paper_choice *choice, mo_error *err)
 {
-    mo_status status = allocate(m, choice, err);
+    mo_status status =
+        mo_placement_init(&m->on, m->x, choice->device, choice->n_slots, err);
 
-    if (status != MO_OK)
-        return status;
-    number_slots(m, choice);
-    status = find_groups(m, err);
+    if (status == MO_OK)
+        status = allocate(m, err);
     if (status == MO_OK)
         status = find_contention(m, err);
     if (status == MO_OK)
@@ -253,13 +212,11 @@ void mo_paper_free(void *state)
 
     if (!m)
         return;
+    mo_placement_clear(&m->on);
     mo_memory_rows_free(m->memory);
     mo_schedule_free(m->own_start);
     free(m->op_span);
     free(m->flow_span);
-    free(m->device);
-    free(m->slot);
-    free(m->group_first);
     free(m->link_start);
     free(m->link_channel);
     free(m);

@@ -82,7 +82,7 @@ static void separate_ops(const mo_paper *m, mo_sink *sink, int i, int j,
     double big_m = m->big_m;
     int x_i = mo_paper_place(m, i, 0), x_j = mo_paper_place(m, j, 0);
 
-    for (int k = 0; k < m->n_slots; k++) {
+    for (int k = 0; k < m->on.n_slots; k++) {
         mo_term(sink, m->op_start + i, 1);
         mo_term(sink, m->op_end + j, -1);
         mo_term(sink, order, big_m);
@@ -156,7 +156,7 @@ static void separate_by_port(const mo_paper *m, mo_sink *sink, int q, int r,
 {
     const mo_flow *first = &m->x->flows[q], *second = &m->x->flows[r];
 
-    for (int k = 0; k < m->n_slots; k++) {
+    for (int k = 0; k < m->on.n_slots; k++) {
         int from[2] = { mo_paper_place(m, first->from, k),
                         mo_paper_place(m, second->from, k) };
         int to[2] = { mo_paper_place(m, first->to, k),
@@ -171,7 +171,7 @@ static void separate_by_port(const mo_paper *m, mo_sink *sink, int q, int r,
 static void both_use(const mo_paper *m, mo_sink *sink, int q, int r,
                      const int *offset, int n)
 {
-    int per_flow = m->n_slots * (m->n_slots - 1);
+    int per_flow = m->on.n_slots * (m->on.n_slots - 1);
 
     for (int i = 0; i < n; i++) {
         mo_term(sink, m->channel + q * per_flow + offset[i], -m->big_m);
@@ -194,7 +194,7 @@ static void one_resource(const mo_paper *m, mo_sink *sink, int q, int r,
 static void separate_by_channel(const mo_paper *m, mo_sink *sink, int q, int r,
                                 int order)
 {
-    int n_channels = m->n_slots * (m->n_slots - 1);
+    int n_channels = m->on.n_slots * (m->on.n_slots - 1);
 
     for (int channel = 0; channel < n_channels; channel++)
         one_resource(m, sink, q, r, order, &channel, 1);

@@ -1,6 +1,6 @@
 /*
  * The rows of the paper's model that grow with the graph, not with its square
- * (but for the closure): who follows whom, who is where, what is sent.
+ * (but for the closure): who follows whom, what is sent.
  */
 #include "models/paper.h"
 
@@ -62,49 +62,12 @@ void mo_paper_precedence(const mo_paper *m, mo_sink *sink)
     for (int i = 0; i < m->x->n; i++) {
         mo_term(sink, m->op_end + i, 1);
         mo_term(sink, m->op_start + i, -1);
-        for (int k = 0; k < m->n_slots; k++)
-            mo_term(sink, mo_paper_place(m, i, k),
-                    -mo_paper_time(m, mo_instance_p_ns(m->x, i, m->device[k])));
+        for (int k = 0; k < m->on.n_slots; k++)
+            mo_term(
+                sink, mo_paper_place(m, i, k),
+                -mo_paper_time(m, mo_instance_p_ns(m->x, i, m->on.device[k])));
         mo_row(sink, MO_EQ, 0);
     }
-}
-
-static void write_pins(const mo_paper *m, mo_sink *sink)
-{
-    mo_sink_family(sink, "pin");
-    for (int i = 0; i < m->x->n; i++)
-        if (m->x->pin[i] != MO_FREE) {
-            mo_term(sink, mo_paper_place(m, i, m->slot[m->x->pin[i]]), 1);
-            mo_row(sink, MO_EQ, 1);
-        }
-}
-
-/* Every op of a group is where the first of them is. */
-static void write_groups(const mo_paper *m, mo_sink *sink)
-{
-    mo_sink_family(sink, "group");
-    for (int i = 0; i < m->x->n; i++) {
-        int first = m->group_first[i];
-
-        for (int k = 0; k < m->n_slots && first != i; k++) {
-            mo_term(sink, mo_paper_place(m, i, k), 1);
-            mo_term(sink, mo_paper_place(m, first, k), -1);
-            mo_row(sink, MO_EQ, 0);
-        }
-    }
-}
-
-/* (1c): sum x_ik = 1; pins and groups */
-void mo_paper_assignment(const mo_paper *m, mo_sink *sink)
-{
-    mo_sink_family(sink, "assignment");
-    for (int i = 0; i < m->x->n; i++) {
-        for (int k = 0; k < m->n_slots; k++)
-            mo_term(sink, mo_paper_place(m, i, k), 1);
-        mo_row(sink, MO_EQ, 1);
-    }
-    write_pins(m, sink);
-    write_groups(m, sink);
 }
 
 /* z_q <= 2 - x_ik - x_jk, z_q >= x_ik - x_jk, z_q >= x_jk - x_ik */
@@ -132,7 +95,7 @@ static void cross_if_apart(const mo_paper *m, mo_sink *sink, int q, int k)
 /* sum y_qab = z_q */
 static void one_channel(const mo_paper *m, mo_sink *sink, int q)
 {
-    int per_flow = m->n_slots * (m->n_slots - 1);
+    int per_flow = m->on.n_slots * (m->on.n_slots - 1);
 
     for (int channel = 0; channel < per_flow; channel++)
         mo_term(sink, m->channel + q * per_flow + channel, 1);
@@ -154,13 +117,13 @@ static void arrival(const mo_paper *m, mo_sink *sink, int q)
 {
     mo_term(sink, m->arrive + q, 1);
     mo_term(sink, m->send + q, -1);
-    for (int a = 0; a < m->n_slots; a++)
-        for (int b = 0; b < m->n_slots; b++)
+    for (int a = 0; a < m->on.n_slots; a++)
+        for (int b = 0; b < m->on.n_slots; b++)
             if (a != b)
-                mo_term(
-                    sink, mo_paper_channel(m, q, a, b),
-                    -mo_paper_time(m, mo_instance_flow_ns(m->x, q, m->device[a],
-                                                          m->device[b])));
+                mo_term(sink, mo_paper_channel(m, q, a, b),
+                        -mo_paper_time(
+                            m, mo_instance_flow_ns(m->x, q, m->on.device[a],
+                                                   m->on.device[b])));
     mo_row(sink, MO_EQ, 0);
 }
 
@@ -170,7 +133,7 @@ void mo_paper_communication(const mo_paper *m, mo_sink *sink)
 
     mo_sink_family(sink, "cross");
     for (int q = 0; q < n_flows; q++)
-        for (int k = 0; k < m->n_slots; k++)
+        for (int k = 0; k < m->on.n_slots; k++)
             cross_if_apart(m, sink, q, k);
 
     mo_sink_family(sink, "sent");
@@ -179,8 +142,8 @@ void mo_paper_communication(const mo_paper *m, mo_sink *sink)
 
     mo_sink_family(sink, "channel");
     for (int q = 0; q < n_flows; q++)
-        for (int a = 0; a < m->n_slots; a++)
-            for (int b = 0; b < m->n_slots; b++)
+        for (int a = 0; a < m->on.n_slots; a++)
+            for (int b = 0; b < m->on.n_slots; b++)
                 if (a != b)
                     right_channel(m, sink, q, a, b);
 
