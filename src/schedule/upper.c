@@ -1,7 +1,14 @@
 #include "schedule/upper.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "schedule/climb.h"
+#include "schedule/heft.h"
+#include "schedule/pack.h"
 #include "schedule/serial.h"
 #include "schedule/single.h"
+#include "schedule/units.h"
 
 /* Keeps the better of the two and frees the other; either may be NULL. */
 static void keep_better(mo_schedule **best, mo_schedule *other)
@@ -32,16 +39,68 @@ static mo_status try_single(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
+static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
+                          const int *placement, mo_schedule **best,
+                          mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(x, regime, placement, &s, err);
+
+    if (status == MO_OK)
+        keep_better(best, s);
+    return status;
+}
+
+/* Placements that look at memory first. */
+static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
+                             const mo_units *units, mo_schedule **best,
+                             mo_error *err)
+{
+    int *placement = malloc(((size_t) x->n + 1) * sizeof *placement);
+    bool found = false;
+    mo_status status = placement
+                           ? mo_pack_in_order(x, units, placement, &found, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK && found)
+        status = try_heft(x, regime, placement, best, err);
+    if (status == MO_OK && !*best)
+        status = mo_pack_by_size(x, units, placement, &found, err);
+    if (status == MO_OK && !*best && found)
+        status = try_heft(x, regime, placement, best, err);
+    free(placement);
+    return status;
+}
+
+static mo_status find_best(const mo_instance *x, const mo_regime *regime,
+                           const mo_units *units, mo_schedule **best,
+                           mo_error *err)
+{
+    mo_status status = try_heft(x, regime, NULL, best, err);
+
+    if (status == MO_OK)
+        status = try_single(x, regime, best, err);
+    if (status == MO_OK)
+        status = try_packing(x, regime, units, best, err);
+    if (status == MO_OK && *best)
+        status = mo_climb(x, units, best, err);
+    return status;
+}
+
 mo_status mo_upper_find(const mo_instance *x, const mo_regime *regime,
                         mo_schedule **schedule, int64_t *bound_ns,
                         mo_error *err)
 {
     mo_schedule *best = NULL;
+    mo_units *units = NULL;
     int64_t serial_ns;
     mo_status status = mo_serial_find(x, regime, &serial_ns, err);
 
     if (status == MO_OK)
-        status = try_single(x, regime, &best, err);
+        status = mo_units_make(x, regime, &units, err);
+    if (status == MO_OK)
+        status = find_best(x, regime, units, &best, err);
+    mo_units_free(units);
     if (status != MO_OK) {
         mo_schedule_free(best);
         return status;
