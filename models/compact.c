@@ -287,6 +287,19 @@ static void rows(void *state, mo_sink *sink)
     mo_memory_rows_write(c->memory, &columns, sink);
 }
 
+static int n_transfers(const void *state)
+{
+    return ((const mo_compact *) state)->items->n;
+}
+
+static mo_transfer_ends transfer(const void *state, int number)
+{
+    const mo_compact *c = state;
+    const mo_item *item = &c->items->items[number];
+
+    return (mo_transfer_ends){ item->from, item->to, item->device };
+}
+
 const mo_formulation mo_formulation_compact = {
     .name = "compact",
     .help = "the paper's optimum with fewer and tighter rows",
@@ -297,4 +310,6 @@ const mo_formulation mo_formulation_compact = {
     .columns = mo_compact_columns,
     .rows = rows,
     .release = release,
+    .n_transfers = n_transfers,
+    .transfer = transfer,
 };
