@@ -10,6 +10,8 @@
  * beyond by a table over the columns, which costs memory. */
 enum { SHORT_ROW = 32, FIRST_ROOM = 256 };
 
+enum { FAMILY_NAME = 32 }; /* the longest */
+
 void *mo_sink_new(const mo_sink_kind *kind, size_t size, mo_error *err)
 {
     mo_sink *sink = calloc(1, size);
@@ -89,8 +91,8 @@ static bool is_family_name(const char *name)
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz"
                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-    return length > 0 && name[length] == '\0' && name[0] != 'e' &&
-           name[0] != 'E' && strncmp(name, "inf", 3) != 0 &&
+    return length > 0 && length <= FAMILY_NAME && name[length] == '\0' &&
+           name[0] != 'e' && name[0] != 'E' && strncmp(name, "inf", 3) != 0 &&
            strncmp(name, "nan", 3) != 0;
 }
 
