@@ -37,6 +37,9 @@ typedef struct mo_formulation {
      * where they are the flows of the instance. */
     int (*n_transfers)(const void *state);
     mo_transfer_ends (*transfer)(const void *state, int number);
+
+    /* Are the columns' values a solution?  NULL: if the frame has a start. */
+    bool (*has_start)(const void *state);
 } mo_formulation;
 
 extern const mo_formulation mo_formulation_paper;

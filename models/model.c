@@ -38,6 +38,14 @@ mo_transfer_ends mo_model_transfer(const mo_model *model, int number)
     return (mo_transfer_ends){ flow->from, flow->to, MO_FREE };
 }
 
+bool mo_model_has_start(const mo_model *model)
+{
+    const mo_formulation *f = model->formulation;
+
+    return f->has_start ? f->has_start(model->state)
+                        : model->frame->start != NULL;
+}
+
 /* Returns the id of the first; the others follow it. */
 static int declare_identity(const mo_identity *identity, mo_sink *sink)
 {

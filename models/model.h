@@ -27,6 +27,9 @@ void mo_model_clear(mo_model *model);
 int mo_model_transfers(const mo_model *model);
 mo_transfer_ends mo_model_transfer(const mo_model *model, int number);
 
+/* Are the values of its columns a solution, to be written as a start? */
+bool mo_model_has_start(const mo_model *model);
+
 /* Sends all of it through the sink, as often as that asks for, and ends it.
  * The identity columns come last, held by one row. */
 mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err);

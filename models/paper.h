@@ -65,6 +65,7 @@ mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
 void mo_paper_columns(void *state, mo_sink *sink);
 void mo_paper_rows(void *state, mo_sink *sink);
 void mo_paper_free(void *state);
+bool mo_paper_has_start(const void *state);
 
 /* Columns by what they mean; a and b are slots that differ. */
 static inline int mo_paper_place(const mo_paper *m, int op, int slot)

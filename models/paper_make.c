@@ -221,3 +221,8 @@ void mo_paper_free(void *state)
     free(m->link_channel);
     free(m);
 }
+
+bool mo_paper_has_start(const void *state)
+{
+    return ((const mo_paper *) state)->start != NULL;
+}

@@ -216,4 +216,5 @@ const mo_formulation mo_formulation_pesto = {
     .columns = mo_paper_columns,
     .rows = mo_paper_rows,
     .release = mo_paper_free,
+    .has_start = mo_paper_has_start,
 };

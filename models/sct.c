@@ -257,6 +257,13 @@ static void rows(void *state, mo_sink *sink)
     write_favours(m, sink);
 }
 
+/* Of its own: see above. */
+static bool has_start(const void *state)
+{
+    (void) state;
+    return true;
+}
+
 const mo_formulation mo_formulation_sct = {
     .name = "sct",
     .help = "m-SCT's linear program: favourite children",
@@ -267,4 +274,5 @@ const mo_formulation mo_formulation_sct = {
     .columns = columns,
     .rows = rows,
     .release = release,
+    .has_start = has_start,
 };
