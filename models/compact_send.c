@@ -273,15 +273,22 @@ static void order_terms(const mo_send_pair *pair, int column, mo_sink *sink)
         mo_term(sink, column, 1);
 }
 
-/* ... >= sent_I + sent_J - 1; the two are sent alike between the same ops. */
+/* Between the same two ops: what one needs the other needs, too. */
+static bool go_together(const mo_compact *c, const mo_send_pair *pair)
+{
+    const mo_item *items = c->items->items;
+
+    return items[pair->first].first == items[pair->second].first;
+}
+
+/* ... >= sent_I + sent_J - 1, which is sent_I where they go together */
 static void both_sent_row(const writing *w, const mo_send_pair *pair)
 {
-    const mo_item *items = w->c->items->items;
     double constant;
 
     order_terms(pair, w->column, w->sink);
     constant = sent_terms(w->c, pair->first, -1, w->sink);
-    if (items[pair->first].first == items[pair->second].first) {
+    if (go_together(w->c, pair)) {
         mo_row(w->sink, MO_GE, -constant);
         return;
     }
@@ -320,12 +327,16 @@ static void use_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
     }
 }
 
-/* ... >= use_I + use_J - 1, for one resource */
+/* ... >= use_I + use_J - 1, for one resource, or use_I in the same way */
 static void resource_row(const writing *w, const mo_send_pair *pair,
                          int resource)
 {
     order_terms(pair, w->column, w->sink);
     use_terms(w->c, pair->first, resource, w->sink);
+    if (go_together(w->c, pair)) {
+        mo_row(w->sink, MO_GE, 0);
+        return;
+    }
     use_terms(w->c, pair->second, resource, w->sink);
     mo_row(w->sink, MO_GE, -1);
 }
