@@ -16,7 +16,8 @@ typedef struct work {
 bool mo_items_are_tensors(const mo_frame *frame)
 {
     return frame->regime.tensors == MO_TENSORS_ONCE &&
-           frame->regime.congestion != MO_CONGESTION_NONE;
+           (frame->regime.congestion != MO_CONGESTION_NONE ||
+            frame->regime.memory == MO_MEMORY_LIVE);
 }
 
 /* The one device where op may run, or MO_FREE. */

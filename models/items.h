@@ -64,8 +64,8 @@ typedef struct mo_items {
     int n_resources;
 } mo_items;
 
-/* Items are tensors: with tensors once, unless it does not matter when they are
- * sent.  Otherwise they are flows. */
+/* Items are tensors: with tensors once, unless it matters neither when they are
+ * sent nor how much room they take.  Otherwise they are flows. */
 bool mo_items_are_tensors(const mo_frame *frame);
 
 mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err);
