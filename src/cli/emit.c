@@ -77,7 +77,7 @@ static mo_status emit_all(settings *s, const char *path,
 {
     const mo_emit emit = { path, prepared, &s->talk };
     mo_output *start = &s->outputs[START];
-    bool lacks_start = start->path && !prepared->frame->start;
+    bool lacks_start = start->path && !mo_model_has_start(&prepared->model);
     mo_status status;
 
     if (lacks_start) {

@@ -73,7 +73,8 @@ void mo_counts_json(const mo_counts_report *report, mo_out *out)
     put_what(report, out);
     put_double(out, "unit_us", (double) frame->unit_ns / 1000);
     put_double(out, "horizon_us", (double) frame->horizon_ns / 1000);
-    put_text(out, "start", frame->start ? "found" : "none");
+    put_text(out, "start",
+             mo_model_has_start(report->model) ? "found" : "none");
     put_sizes(report, out);
     put_families(report->count, out);
     mo_out_text(out, "}\n");

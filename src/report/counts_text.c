@@ -31,15 +31,16 @@ static void put_what(const mo_counts_report *r, mo_out *out)
                   mo_memory_names[frame->regime.memory]);
 }
 
-static void put_times(const mo_frame *frame, mo_out *out)
+static void put_times(const mo_model *model, mo_out *out)
 {
+    const mo_frame *frame = model->frame;
     char text[MO_UNIT_SIZE];
 
     mo_scale_unit_text(frame->unit_ns, text);
     mo_out_printf(out, "%-12s%s\n", "time unit", text);
     mo_out_printf(out, "%-12s%s%s\n", "horizon",
                   mo_unit_us((double) frame->horizon_ns / 1000, text),
-                  frame->start ? "" : ", no start found");
+                  mo_model_has_start(model) ? "" : ", no start found");
 }
 
 static void put_range(const char *what, double least, double largest,
@@ -81,7 +82,7 @@ void mo_counts_text(const mo_counts_report *report, mo_out *out)
     const mo_count *c = report->count;
 
     put_what(report, out);
-    put_times(report->model->frame, out);
+    put_times(report->model, out);
     put_sizes(report, out);
     mo_out_text(out, "\nrows by family\n");
     for (int i = 0; i < c->n_families; i++)
