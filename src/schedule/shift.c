@@ -25,6 +25,12 @@ typedef struct node {
 
 enum { NOT_YET = -1 };
 
+/* A device, port, channel or link.  Things that take no time exclude none of
+ * their kind, so they wait only for what took time; it waits for all. */
+typedef struct line {
+    int64_t busy_ns, free_ns;
+} line;
+
 typedef struct shifter {
     const mo_instance *x;
     mo_schedule *s;
@@ -32,7 +38,7 @@ typedef struct shifter {
     node *nodes;
     int *via;        /* by flow: the node that brings it to its reader */
     int64_t *end_ns; /* by node, or NOT_YET */
-    int64_t *device_free_ns, *resource_free_ns;
+    line *devices, *resources;
 } shifter;
 
 static int producer(const shifter *h, const mo_transfer *t)
@@ -129,10 +135,23 @@ static void lift(int64_t *ns, int64_t to_ns)
         *ns = to_ns;
 }
 
+static int64_t soonest(const line *l, int64_t length_ns)
+{
+    return length_ns > 0 ? l->free_ns : l->busy_ns;
+}
+
+static void occupy(line *l, int64_t end_ns, int64_t length_ns)
+{
+    lift(&l->free_ns, end_ns);
+    if (length_ns > 0)
+        l->busy_ns = end_ns;
+}
+
 static mo_status append_op(shifter *h, const node *it, mo_error *err)
 {
     const mo_instance *x = h->x;
-    int64_t *free_ns = &h->device_free_ns[h->s->device[it->op]];
+    line *device = &h->devices[h->s->device[it->op]];
+    int64_t start_ns = soonest(device, it->length_ns);
 
     for (int j = x->in_start[it->op]; j < x->in_start[it->op + 1]; j++) {
         int q = x->in_flows[j], way = h->via[q];
@@ -144,10 +163,10 @@ static mo_status append_op(shifter *h, const node *it, mo_error *err)
                            x->op_names[it->op],
                            way < h->s->n ? "" : "the transfer from ",
                            x->op_names[x->flows[q].from]);
-        lift(free_ns, h->end_ns[way]);
+        lift(&start_ns, h->end_ns[way]);
     }
-    *free_ns += it->length_ns;
-    h->end_ns[it->number] = *free_ns;
+    h->end_ns[it->number] = start_ns + it->length_ns;
+    occupy(device, h->end_ns[it->number], it->length_ns);
     return MO_OK;
 }
 
@@ -177,10 +196,10 @@ static mo_status append_transfer(shifter *h, const node *it, mo_error *err)
     n_held = mo_resource_list(h->x, h->s->regime.congestion, t->from, t->to,
                               pair, &held);
     for (int r = 0; r < n_held; r++)
-        lift(&start_ns, h->resource_free_ns[held[r]]);
+        lift(&start_ns, soonest(&h->resources[held[r]], it->length_ns));
     h->end_ns[it->number] = start_ns + it->length_ns;
     for (int r = 0; r < n_held; r++)
-        h->resource_free_ns[held[r]] = h->end_ns[it->number];
+        occupy(&h->resources[held[r]], h->end_ns[it->number], it->length_ns);
     return MO_OK;
 }
 
@@ -225,13 +244,11 @@ static mo_status prepare(shifter *h, mo_error *err)
     h->nodes = calloc(n_nodes, sizeof *h->nodes);
     h->end_ns = calloc(n_nodes, sizeof *h->end_ns);
     h->via = calloc((size_t) h->x->n_flows + 1, sizeof *h->via);
-    h->device_free_ns =
-        calloc((size_t) h->x->n_devices + 1, sizeof *h->device_free_ns);
-    h->resource_free_ns =
+    h->devices = calloc((size_t) h->x->n_devices + 1, sizeof *h->devices);
+    h->resources =
         calloc((size_t) mo_resource_count(h->x, h->s->regime.congestion) + 1,
-               sizeof *h->resource_free_ns);
-    return h->nodes && h->end_ns && h->via && h->device_free_ns &&
-                   h->resource_free_ns
+               sizeof *h->resources);
+    return h->nodes && h->end_ns && h->via && h->devices && h->resources
                ? MO_OK
                : mo_fail_memory(err);
 }
@@ -249,8 +266,8 @@ mo_status mo_schedule_shift(const mo_instance *x, mo_schedule *s, mo_error *err)
     }
     if (status == MO_OK)
         keep_times(&h);
-    free(h.resource_free_ns);
-    free(h.device_free_ns);
+    free(h.resources);
+    free(h.devices);
     free(h.via);
     free(h.end_ns);
     free(h.nodes);

@@ -1,0 +1,28 @@
+/*
+ * valid.h - whether a schedule keeps all the rules, by the rules alone.
+ *
+ * Every two ops and every two transfers are looked at; nothing of the code
+ * under test is asked.
+ */
+#ifndef MO_TESTS_VALID_H
+#define MO_TESTS_VALID_H
+
+#include <stdint.h>
+
+#include "cost/instance.h"
+#include "schedule/schedule.h"
+
+/* Every combination of congestion, tensors and memory has a number. */
+enum { N_REGIMES = 4 * 2 * 3 };
+
+mo_regime regime_of(int number);
+
+/* The test fails, saying which rule is broken, unless the schedule is valid in
+ * its regime.  Memory is looked at, too. */
+void check_valid(const mo_instance *x, const mo_schedule *s);
+
+/* Memory at the fullest moment, by device. */
+void peak_by_definition(const mo_instance *x, const mo_schedule *s,
+                        int64_t *peak_bytes);
+
+#endif
