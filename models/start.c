@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/compress.h"
+
 typedef struct start_sink {
     mo_sink sink; /* first, so that a mo_sink is one of these */
     mo_out *out;
@@ -25,11 +27,12 @@ static const spelling spellings[] = {
 
 enum { LAYOUTS = sizeof spellings / sizeof *spellings };
 
+/* Whether the file is compressed makes no difference. */
 static bool ends_in(const char *path, const char *ending)
 {
-    size_t n = strlen(path), m = strlen(ending);
+    size_t n = mo_compress_stem(path), m = strlen(ending);
 
-    return n >= m && strcmp(path + n - m, ending) == 0;
+    return n >= m && strncmp(path + n - m, ending, m) == 0;
 }
 
 mo_start_layout mo_start_layout_of(const char *path)
