@@ -131,7 +131,7 @@ static mo_status set_delays(mo_compact *c, mo_error *err)
 }
 
 /* Does it matter when it is sent? */
-static bool has_start(const mo_item *item)
+static bool is_timed(const mo_item *item)
 {
     return item->n_uses > 0 || (item->device != MO_FREE && item->sent);
 }
@@ -146,7 +146,7 @@ static int64_t number_columns(mo_compact *c)
     c->first_start = (int) id;
     id += c->x->n;
     for (int i = 0; i < c->items->n; i++)
-        c->send[i] = has_start(&c->items->items[i]) ? (int) id++ : -1;
+        c->send[i] = is_timed(&c->items->items[i]) ? (int) id++ : -1;
     c->first_arc = (int) id;
     return id + c->items->n_arcs;
 }
@@ -215,6 +215,13 @@ static void release(void *state)
     free(c);
 }
 
+/* Live memory is bounded from above: not every schedule that fits will do. */
+static bool has_accepted_start(const mo_compact *c)
+{
+    return c->frame->start &&
+           mo_memory_rows_accept(c->memory, c->frame->start->device);
+}
+
 static mo_status make(mo_compact *c, mo_error *err)
 {
     mo_status status;
@@ -227,7 +234,7 @@ static mo_status make(mo_compact *c, mo_error *err)
     if ((status = set_delays(c, err)) != MO_OK ||
         (status = find_columns(c, err)) != MO_OK)
         return status;
-    return mo_compact_start_make(c, err);
+    return has_accepted_start(c) ? mo_compact_start_make(c, err) : MO_OK;
 }
 
 static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
@@ -300,6 +307,11 @@ static mo_transfer_ends transfer(const void *state, int number)
     return (mo_transfer_ends){ item->from, item->to, item->device };
 }
 
+static bool has_start(const void *state)
+{
+    return ((const mo_compact *) state)->start;
+}
+
 const mo_formulation mo_formulation_compact = {
     .name = "compact",
     .help = "the paper's optimum with fewer and tighter rows",
@@ -310,6 +322,7 @@ const mo_formulation mo_formulation_compact = {
     .columns = mo_compact_columns,
     .rows = rows,
     .release = release,
+    .has_start = has_start,
     .n_transfers = n_transfers,
     .transfer = transfer,
 };

@@ -206,5 +206,5 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_orders(c, sink);
     declare_meets(c, sink);
     mo_compact_send_pairs(c, declare_send_pair, &d);
-    mo_memory_rows_columns(c->memory, c->frame->start, sink);
+    mo_memory_rows_columns(c->memory, c->start ? c->frame->start : NULL, sink);
 }

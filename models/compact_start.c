@@ -64,8 +64,6 @@ static void sort_alike(mo_compact *c, int i)
 
 mo_status mo_compact_start_make(mo_compact *c, mo_error *err)
 {
-    if (!c->frame->start)
-        return MO_OK;
     c->start = malloc(((size_t) c->items->n + 1) * sizeof *c->start);
     if (!c->start)
         return mo_fail_memory(err);
