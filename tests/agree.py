@@ -1,0 +1,336 @@
+"""Asks every solver at hand about model files, and holds their answers together.
+
+    agree.py LIST [TOLD]
+
+TOLD is how many TAP claims were made before.  Each line of LIST is a claim about STEM.lp and STEM.mps, read by all solvers:
+
+    counts STEM         they see as many rows, columns, non-zeros and integers
+    optimum STEM        they find the same optimum, or all find none
+    optimum STEM VALUE  they find this one
+
+Speaks TAP.  HiGHS is loaded from MOIRAI_HIGHS_LIB, SCIP and Gurobi come as
+Python packages, CBC and GLPK as programs.  What is not there is not asked.
+"""
+import ctypes
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# A solver that takes longer says nothing: a claim must not hang on the slowest.
+LIMIT_SECONDS = 60
+TOLERANCE = 1e-6
+INFEASIBLE = math.inf
+
+
+class NoAnswer(Exception):
+    """The solver cannot say: out of time, or beyond what its licence allows."""
+
+
+class Highs:
+    name = "HiGHS"
+    OPTIMAL, INFEASIBLE, TIME_LIMIT = 7, 8, 13
+
+    def __init__(self):
+        self.lib = ctypes.CDLL(os.environ["MOIRAI_HIGHS_LIB"])
+        self.lib.Highs_create.restype = ctypes.c_void_p
+        self.lib.Highs_getObjectiveValue.restype = ctypes.c_double
+
+    def _read(self, path):
+        highs = ctypes.c_void_p(self.lib.Highs_create())
+        self.lib.Highs_setBoolOptionValue(highs, b"output_flag", 0)
+        self.lib.Highs_setIntOptionValue(highs, b"threads", 1)
+        for option, value in (
+            (b"mip_rel_gap", 0.0),
+            (b"time_limit", float(LIMIT_SECONDS)),
+        ):
+            self.lib.Highs_setDoubleOptionValue(
+                highs, option, ctypes.c_double(value)
+            )
+        if self.lib.Highs_readModel(highs, path.encode()) != 0:
+            raise ValueError("cannot be read")
+        return highs
+
+    def counts(self, path):
+        highs = self._read(path)
+        columns = self.lib.Highs_getNumCol(highs)
+        kind = ctypes.c_int(0)
+        integers = 0
+        for column in range(columns):
+            status = self.lib.Highs_getColIntegrality(
+                highs, column, ctypes.byref(kind)
+            )
+            integers += status == 0 and kind.value != 0
+        found = (
+            self.lib.Highs_getNumRow(highs),
+            columns,
+            self.lib.Highs_getNumNz(highs),
+            integers,
+        )
+        self.lib.Highs_destroy(highs)
+        return found
+
+    def optimum(self, path):
+        highs = self._read(path)
+        self.lib.Highs_run(highs)
+        status = self.lib.Highs_getModelStatus(highs)
+        value = self.lib.Highs_getObjectiveValue(highs)
+        self.lib.Highs_destroy(highs)
+        if status == self.TIME_LIMIT:
+            raise NoAnswer("out of time")
+        if status == self.INFEASIBLE:
+            return INFEASIBLE
+        if status != self.OPTIMAL:
+            raise ValueError(f"status {status}")
+        return value
+
+
+class Scip:
+    name = "SCIP"
+
+    def __init__(self):
+        import pyscipopt
+
+        self.Model = pyscipopt.Model
+
+    def _read(self, path):
+        model = self.Model()
+        model.hideOutput()
+        model.readProblem(path)
+        return model
+
+    def counts(self, path):
+        model = self._read(path)
+        rows = model.getConss()
+        return (
+            len(rows),
+            model.getNVars(),
+            sum(len(model.getValsLinear(row)) for row in rows),
+            model.getNBinVars() + model.getNIntVars(),
+        )
+
+    def optimum(self, path):
+        model = self._read(path)
+        model.setParam("limits/time", LIMIT_SECONDS)
+        model.optimize()
+        status = model.getStatus()
+        if status == "timelimit":
+            raise NoAnswer("out of time")
+        if status == "infeasible":
+            return INFEASIBLE
+        if status != "optimal":
+            raise ValueError(f"status {status}")
+        return model.getObjVal()
+
+
+class Gurobi:
+    name = "Gurobi"
+    LICENSED = 2000  # rows and columns, with what comes in the package
+
+    def __init__(self):
+        import gurobipy
+
+        self.gurobi = gurobipy
+        self.env = gurobipy.Env(params={"OutputFlag": 0, "Threads": 1})
+
+    def _read(self, path):
+        return self.gurobi.read(path, env=self.env)
+
+    def counts(self, path):
+        model = self._read(path)
+        return model.NumConstrs, model.NumVars, model.NumNZs, model.NumIntVars
+
+    def optimum(self, path):
+        model = self._read(path)
+        if max(model.NumConstrs, model.NumVars) > self.LICENSED:
+            raise NoAnswer("larger than its licence")
+        model.Params.MIPGap = 0
+        model.Params.TimeLimit = LIMIT_SECONDS
+        model.optimize()
+        status = self.gurobi.GRB.Status
+        if model.Status == status.TIME_LIMIT:
+            raise NoAnswer("out of time")
+        if model.Status in (status.INFEASIBLE, status.INF_OR_UNBD):
+            return INFEASIBLE
+        if model.Status != status.OPTIMAL:
+            raise ValueError(f"status {model.Status}")
+        return model.ObjVal
+
+
+def run(*command):
+    """What a program prints; it gets no input and a little more than its time."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=2 * LIMIT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NoAnswer("out of time") from None
+    return done.stdout.decode(errors="replace")
+
+
+def numbers(pattern, text):
+    found = re.search(pattern, text)
+    if not found:
+        raise ValueError("said: " + text[-300:].replace("\n", " / "))
+    return tuple(int(number) for number in found.groups())
+
+
+class Program:
+    """A solver that is asked by its command line."""
+
+    def __init__(self):
+        self.program = shutil.which(self.command)
+        if not self.program:
+            raise ImportError(self.command)
+        self.folder = tempfile.TemporaryDirectory()
+        self.answer = os.path.join(self.folder.name, "answer")
+
+    def _answer(self):
+        with open(self.answer, encoding="ascii") as file:
+            text = file.read()
+        os.remove(self.answer)
+        return text
+
+
+class Cbc(Program):
+    name = "CBC"
+    command = "cbc"
+
+    def counts(self, path):
+        log = run(self.program, path, "presolve", "off", "stat", "quit")
+        integers = (0,)
+        if "Original problem has" in log:
+            integers = numbers(r"Original problem has (\d+) integers", log)
+        return numbers(
+            r"Problem has (\d+) rows, (\d+) columns .*and (\d+) elements", log
+        ) + integers
+
+    def optimum(self, path):
+        run(
+            self.program, path, "ratio", "0", "allow", "0", "sec",
+            str(LIMIT_SECONDS), "solve", "solu", self.answer,
+        )
+        status = self._answer().split("\n", 1)[0]
+        if "time" in status:
+            raise NoAnswer("out of time")
+        if status.startswith(("Infeasible", "Integer infeasible")):
+            return INFEASIBLE
+        found = re.match(r"Optimal - objective value +(\S+)", status)
+        if not found:
+            raise ValueError(status)
+        return float(found.group(1))
+
+
+class Glpk(Program):
+    name = "GLPK"
+    command = "glpsol"
+
+    @staticmethod
+    def _format(path):
+        return "--lp" if path.endswith(".lp") else "--freemps"
+
+    def counts(self, path):
+        log = run(self.program, self._format(path), path, "--check")
+        integers = (0,)
+        if "One variable is" in log:
+            integers = (1,)
+        elif "integer variable" in log:
+            integers = numbers(r"(\d+) integer variable", log)
+        # In MPS it counts the objective among the rows as it reads it, but not
+        # in its table.
+        return numbers(
+            r"Number of rows += +(\d+)\n"
+            r"Number of columns += +(\d+)\n"
+            r"Number of non-zeros \(matrix\) += +(\d+)\n",
+            log,
+        ) + integers
+
+    def optimum(self, path):
+        log = run(
+            self.program, self._format(path), path, "--tmlim",
+            str(LIMIT_SECONDS), "-o", self.answer,
+        )
+        if "TIME LIMIT EXCEEDED" in log:
+            raise NoAnswer("out of time")
+        if re.search("NO (PRIMAL|INTEGER) FEASIBLE SOLUTION", log):
+            return INFEASIBLE
+        text = self._answer()
+        if not re.search(r"Status: +(INTEGER )?(OPTIMAL|EMPTY)", text):
+            raise ValueError(text[:200].replace("\n", " / "))
+        if "EMPTY" in text:
+            return INFEASIBLE
+        return float(re.search(r"Objective: +\S+ = (\S+)", text).group(1))
+
+
+def available():
+    """Solvers that are here; what is not is named in a comment."""
+    solvers = []
+    for kind in (Highs, Scip, Gurobi, Cbc, Glpk):
+        try:
+            solvers.append(kind())
+        except (ImportError, KeyError, OSError) as error:
+            print(f"# {kind.name} is not here: {error}")
+        except Exception as error:  # Gurobi's own, for want of a licence
+            print(f"# {kind.name} does not start: {error}")
+    return solvers
+
+
+def ask(solvers, question, stem):
+    """Answers by (solver, file), with those that had none left out."""
+    answers = {}
+    for solver in solvers:
+        for path in (stem + ".lp", stem + ".mps"):
+            who = f"{solver.name} {os.path.basename(path)}"
+            try:
+                answers[who] = getattr(solver, question)(path)
+            except NoAnswer as why:
+                print(f"# {who}: no answer: {why}")
+            except Exception as error:
+                answers[who] = f"failed: {error}"
+    return answers
+
+
+def equal(one, other):
+    if isinstance(one, str) or isinstance(other, str):
+        return False
+    if isinstance(one, tuple):
+        return one == other
+    if math.isinf(one) or math.isinf(other):
+        return one == other
+    return abs(one - other) <= TOLERANCE * max(1, abs(other))
+
+
+def check(solvers, question, stem, wanted=None):
+    answers = ask(solvers, question, stem)
+    if wanted is None:
+        wanted = next(iter(answers.values()), None)
+    odd = {w: a for w, a in answers.items() if not equal(a, wanted)}
+    for who, answer in odd.items():
+        print(f"# {who}: {answer}, not {wanted}")
+    return bool(answers) and not odd
+
+
+def main():
+    solvers = available()
+    words = {"counts": "count the same", "optimum": "find the same optimum"}
+    number = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    print("# " + " ".join(solver.name for solver in solvers))
+    with open(sys.argv[1], encoding="utf-8") as lines:
+        for number, line in enumerate(lines, number + 1):
+            question, stem, *value = line.split()
+            wanted = float(value[0]) if value else None
+            word = "ok" if check(solvers, question, stem, wanted) else "not ok"
+            print(f"{word} {number} - all {words[question]} in "
+                  f"{os.path.basename(stem)}", flush=True)
+    print(f"1..{number}")
+
+
+main()
