@@ -8,18 +8,20 @@
 #include "models/scale.h"
 #include "schedule/upper.h"
 
-/* Of a schedule of that length, what rounding may add: every op and every
+/* What rounding may add to a schedule of that length: every op and every
  * transfer that waits for another is written to the millionth of a unit.  One
- * part in ten thousand besides, so that no solver has to find its way through a
- * region as thin as its tolerance. */
+ * part in ten thousand at least, so that no solver has to find its way through
+ * a region as thin as its tolerance. */
 static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
                                  int64_t unit_ns)
 {
+    const int64_t million = 1000000;
     int64_t items = (int64_t) x->n + x->n_flows;
-    int64_t rounding_ns = items * (unit_ns / 1000000 + 1);
+    int64_t rounding_ns =
+        items * (unit_ns / million) + items * (unit_ns % million) / million;
     int64_t part_ns = upper_ns / 10000;
 
-    return rounding_ns > part_ns ? rounding_ns : part_ns;
+    return 1 + (rounding_ns > part_ns ? rounding_ns : part_ns);
 }
 
 /* The room may carry the horizon into the next unit, which wants more. */
@@ -63,7 +65,24 @@ static mo_status reserve(mo_frame *f, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill(mo_frame *f, mo_error *err)
+/* slack is 0 for a model that stays as it is. */
+static int64_t stretched(int64_t ns, double slack)
+{
+    double longer = (double) ns * slack;
+
+    if (slack == 0)
+        return ns;
+    return longer < (double) MO_MAX_TOTAL_NS ? (int64_t) longer
+                                             : MO_MAX_TOTAL_NS;
+}
+
+static void leave_twins_apart(mo_frame *f)
+{
+    for (int k = 0; k < f->x->n_devices; k++)
+        f->twin[k] = MO_FREE;
+}
+
+static mo_status fill(mo_frame *f, double slack, mo_error *err)
 {
     mo_status status = reserve(f, err);
 
@@ -71,6 +90,7 @@ static mo_status fill(mo_frame *f, mo_error *err)
         status = mo_upper_find(f->x, &f->regime, &f->start, &f->upper_ns, err);
     if (status != MO_OK)
         return status;
+    f->upper_ns = stretched(f->upper_ns, slack);
     find_horizon(f);
     status = find_order(f, err);
     if (status == MO_OK)
@@ -79,13 +99,16 @@ static mo_status fill(mo_frame *f, mo_error *err)
         status = mo_frame_find_windows(f, err);
     if (status == MO_OK)
         status = mo_frame_find_twins(f, err);
+    if (status == MO_OK && slack > 0)
+        leave_twins_apart(f);
     if (status == MO_OK && f->start)
         status = mo_frame_relabel_start(f, err);
     return status;
 }
 
-mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
-                        bool closure, mo_frame **frame, mo_error *err)
+static mo_status make(const mo_instance *x, const mo_regime *regime,
+                      bool closure, double slack, mo_frame **frame,
+                      mo_error *err)
 {
     mo_frame *f = calloc(1, sizeof *f);
     mo_status status;
@@ -95,13 +118,26 @@ mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
     f->x = x;
     f->regime = *regime;
     f->closure = closure;
-    status = fill(f, err);
+    status = fill(f, slack, err);
     if (status != MO_OK) {
         mo_frame_free(f);
         return status;
     }
     *frame = f;
     return MO_OK;
+}
+
+mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
+                        bool closure, mo_frame **frame, mo_error *err)
+{
+    return make(x, regime, closure, 0, frame, err);
+}
+
+mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
+                             bool closure, double slack, mo_frame **frame,
+                             mo_error *err)
+{
+    return make(x, regime, closure, slack, frame, err);
 }
 
 void mo_frame_free(mo_frame *frame)
@@ -116,6 +152,7 @@ void mo_frame_free(mo_frame *frame)
     free(frame->est_ns);
     free(frame->lct_ns);
     free(frame->cuts);
+    free(frame->segment_ns);
     free(frame->twin);
     free(frame);
 }

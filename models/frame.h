@@ -23,7 +23,8 @@ typedef struct mo_frame {
     bool closure; /* the paper's (1a) over all successors, not direct ones */
 
     mo_schedule *start;  /* the heuristic's, or NULL; fits the symmetry below */
-    int64_t upper_ns;    /* its makespan, or what stands in for it */
+    int64_t upper_ns;    /* its makespan, or what stands in for it; with slack,
+                            so many times that */
     int64_t horizon_ns;  /* upper_ns and a little room for rounding */
     int64_t unit_ns;     /* models/scale.h */
     mo_reach *reach;     /* between ops */
@@ -39,6 +40,11 @@ typedef struct mo_frame {
 
     int *cuts, n_cuts; /* clean cuts, in order */
 
+    /* From the end of cut c on device a to the start of the next cut on b, at
+     * least: segment_ns[(c * K + a) * K + b].  NULL when there is none, or when
+     * they are too large to look at. */
+    int64_t *segment_ns;
+
     /* Devices equal in everything: twin[k] is the next smaller device equal to
      * k, or MO_FREE. */
     int *twin;
@@ -47,6 +53,13 @@ typedef struct mo_frame {
 /* closure as above.  x must outlive the frame. */
 mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
                         bool closure, mo_frame **frame, mo_error *err);
+
+/* The same for a model that somebody will add rows to: schedules stay that take
+ * up to slack (1 or more) times as long as the heuristic's, and so do those
+ * that are alike but for the names of equal devices. */
+mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
+                             bool closure, double slack, mo_frame **frame,
+                             mo_error *err);
 void mo_frame_free(mo_frame *frame);
 
 static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)

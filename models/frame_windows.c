@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "models/frame_parts.h"
+#include "models/frame_pass.h"
 
 /*
  * The head of op i on device k: it starts after all it reads has come, so
@@ -10,109 +11,32 @@
  *
  * for every flow q of j into it, whatever else is sent meanwhile.  What flows
  * within a group stays on its device.  When a clean cut starts, all ops since
- * the cut before it have run, so that their load counts, too.  Tails are the
- * mirror image.
+ * the cut before it have run, which takes the time of their load, and more
+ * exactly that of the segment's table (frame_segment.c).  Tails are the mirror
+ * image.
  *
  * An op whose head, time and tail on a device exceed the horizon may not run
  * there; without that device heads and tails of others grow, and so on.  Any
  * number of rounds is valid, and most of it happens in the first.
  */
-enum { MAX_ROUNDS = 16 };
-
-typedef enum direction { FORWARD, BACKWARD } direction;
+enum { MAX_ROUNDS = 16, ROUNDS_WITH_TABLES = 2 };
 
 struct windows {
     mo_frame *f;
-    direction way;      /* heads go forward, tails backward */
-    int64_t *side;      /* the frame's heads or tails */
-    int64_t *at;        /* by device: the least time at which it can be there */
+    mo_pass pass;       /* forward for heads, backward for tails */
     int64_t *scratch;   /* by device */
     bool *group_denied; /* by group and device */
 };
 
-static int64_t place(const mo_frame *f, int op, int device)
-{
-    return (int64_t) op * f->x->n_devices + device;
-}
-
-static void raise_to(int64_t *value, int64_t least)
-{
-    if (*value < least)
-        *value = least;
-}
-
-static int row_of(const mo_frame *f, int flow)
-{
-    const mo_instance *x = f->x;
-
-    return f->regime.tensors == MO_TENSORS_ONCE
-               ? x->tensor_row[x->flows[flow].tensor]
-               : x->flow_row[flow];
-}
-
-static int64_t side_with_p(const struct windows *w, int op, int device)
-{
-    return w->side[place(w->f, op, device)] +
-           mo_instance_p_ns(w->f->x, op, device);
-}
-
-static int64_t least_side_with_p(const struct windows *w, int op)
+static int64_t least_with_p(const mo_pass *pass, int op)
 {
     int64_t least = INT64_MAX;
 
-    for (int k = 0; k < w->f->x->n_devices; k++)
-        if (mo_frame_allowed(w->f, op, k) && side_with_p(w, op, k) < least)
-            least = side_with_p(w, op, k);
+    for (int k = 0; k < pass->f->x->n_devices; k++)
+        if (mo_frame_allowed(pass->f, op, k) &&
+            mo_pass_with_p(pass, op, k) < least)
+            least = mo_pass_with_p(pass, op, k);
     return least;
-}
-
-/* For everything of that row that leaves op, or, backward, comes to it. */
-static void find_at(struct windows *w, int op, int row)
-{
-    const mo_instance *x = w->f->x;
-
-    for (int k = 0; k < x->n_devices; k++)
-        w->at[k] = INT64_MAX;
-    for (int a = 0; a < x->n_devices; a++) {
-        int64_t here = side_with_p(w, op, a);
-        if (!mo_frame_allowed(w->f, op, a))
-            continue;
-        for (int k = 0; k < x->n_devices; k++) {
-            int64_t there =
-                here + (w->way == FORWARD ? mo_instance_row_ns(x, row, a, k)
-                                          : mo_instance_row_ns(x, row, k, a));
-            if (there < w->at[k])
-                w->at[k] = there;
-        }
-    }
-}
-
-static bool share_group(const mo_instance *x, int a, int b)
-{
-    return x->group[a] != MO_FREE && x->group[a] == x->group[b];
-}
-
-/* Tells the other ends of op's flows what op's own side means for them. */
-static void spread(struct windows *w, int op)
-{
-    const mo_instance *x = w->f->x;
-    const int *start = w->way == FORWARD ? x->out_start : x->in_start;
-    int row = -1;
-
-    for (int e = start[op]; e < start[op + 1]; e++) {
-        int flow = w->way == FORWARD ? e : x->in_flows[e];
-        int other = w->way == FORWARD ? x->flows[flow].to : x->flows[flow].from;
-        bool stays = share_group(x, op, other);
-
-        if (!stays && row != row_of(w->f, flow)) {
-            row = row_of(w->f, flow);
-            find_at(w, op, row);
-        }
-        for (int k = 0; k < x->n_devices; k++)
-            if (mo_frame_allowed(w->f, other, k))
-                raise_to(&w->side[place(w->f, other, k)],
-                         stays ? side_with_p(w, op, k) : w->at[k]);
-    }
 }
 
 /* All ops from first to last - 1 run between a time that has gone by and the
@@ -123,7 +47,32 @@ static void add_load(struct windows *w, int cut, int first, int last,
     int64_t least = gone_ns + mo_frame_load_ns(w->f, first, last, w->scratch);
 
     for (int k = 0; k < w->f->x->n_devices; k++)
-        raise_to(&w->side[place(w->f, cut, k)], least);
+        mo_pass_raise(&w->pass.side[mo_frame_place(w->f, cut, k)], least);
+}
+
+/* The segment behind the cut of that number takes its table's time: raises the
+ * head of the cut at its end, or, backward, the tail of the one before it. */
+static void add_segment(struct windows *w, int number)
+{
+    const mo_frame *f = w->f;
+    int n_devices = f->x->n_devices, backward = w->pass.backward;
+    int here = f->cuts[number + backward], there = f->cuts[number + !backward];
+    const int64_t *table;
+
+    if (!f->segment_ns)
+        return;
+    table = f->segment_ns + (int64_t) number * n_devices * n_devices;
+    for (int k = 0; k < n_devices; k++) {
+        int64_t least = INT64_MAX;
+        for (int a = 0; a < n_devices; a++) {
+            int64_t with_segment =
+                mo_pass_with_p(&w->pass, here, a) +
+                table[backward ? k * n_devices + a : a * n_devices + k];
+            if (mo_frame_allowed(f, here, a) && with_segment < least)
+                least = with_segment;
+        }
+        mo_pass_raise(&w->pass.side[mo_frame_place(f, there, k)], least);
+    }
 }
 
 static void find_heads(struct windows *w)
@@ -132,16 +81,18 @@ static void find_heads(struct windows *w)
     int cut = 0, before = -1;
     int64_t gone_ns = 0;
 
-    w->way = FORWARD;
-    w->side = f->head_ns;
+    w->pass.backward = false;
+    w->pass.side = f->head_ns;
     for (int i = 0; i < f->x->n; i++) {
         if (cut < f->n_cuts && f->cuts[cut] == i) {
             add_load(w, i, before + 1, i, gone_ns);
-            gone_ns = least_side_with_p(w, i);
+            if (cut > 0)
+                add_segment(w, cut - 1);
+            gone_ns = least_with_p(&w->pass, i);
             before = i;
             cut++;
         }
-        spread(w, i);
+        mo_pass_spread(&w->pass, i);
     }
 }
 
@@ -151,22 +102,24 @@ static void find_tails(struct windows *w)
     int cut = f->n_cuts - 1, behind = f->x->n;
     int64_t gone_ns = 0;
 
-    w->way = BACKWARD;
-    w->side = f->tail_ns;
+    w->pass.backward = true;
+    w->pass.side = f->tail_ns;
     for (int i = f->x->n - 1; i >= 0; i--) {
         if (cut >= 0 && f->cuts[cut] == i) {
             add_load(w, i, i + 1, behind, gone_ns);
-            gone_ns = least_side_with_p(w, i);
+            if (cut + 1 < f->n_cuts)
+                add_segment(w, cut);
+            gone_ns = least_with_p(&w->pass, i);
             behind = i;
             cut--;
         }
-        spread(w, i);
+        mo_pass_spread(&w->pass, i);
     }
 }
 
 static bool has_time(const mo_frame *f, int op, int device)
 {
-    int64_t at = place(f, op, device);
+    int64_t at = mo_frame_place(f, op, device);
 
     return f->head_ns[at] + mo_instance_p_ns(f->x, op, device) +
                f->tail_ns[at] <=
@@ -203,7 +156,7 @@ static bool deny_op(struct windows *w, int op)
     bool changed = false, any = false;
 
     for (int k = 0; k < f->x->n_devices; k++) {
-        bool *allowed = &f->allowed[place(f, op, k)];
+        bool *allowed = &f->allowed[mo_frame_place(f, op, k)];
         if (*allowed && is_denied(w, op, k)) {
             *allowed = false;
             changed = true;
@@ -232,39 +185,49 @@ static void find_spans(mo_frame *f)
         f->est_ns[i] = INT64_MAX;
         f->lct_ns[i] = INT64_MIN;
         for (int k = 0; k < f->x->n_devices; k++) {
-            int64_t at = place(f, i, k);
+            int64_t at = mo_frame_place(f, i, k);
             if (!f->allowed[at])
                 continue;
             if (f->head_ns[at] < f->est_ns[i])
                 f->est_ns[i] = f->head_ns[at];
-            raise_to(&f->lct_ns[i], f->horizon_ns - f->tail_ns[at]);
+            mo_pass_raise(&f->lct_ns[i], f->horizon_ns - f->tail_ns[at]);
         }
     }
+}
+
+static mo_status find_all(struct windows *w, mo_error *err)
+{
+    bool changed = true;
+
+    for (int round = 0; round < MAX_ROUNDS && changed; round++) {
+        mo_status status = round < ROUNDS_WITH_TABLES
+                               ? mo_frame_find_segments(w->f, err)
+                               : MO_OK;
+        if (status != MO_OK)
+            return status;
+        find_heads(w); /* which only grow, like tails, from round to round */
+        find_tails(w);
+        changed = deny(w);
+    }
+    find_spans(w->f);
+    return MO_OK;
 }
 
 mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices;
     size_t n_groups = (size_t) f->x->n_groups;
-    struct windows w = { .f = f };
-    mo_status status = MO_OK;
+    struct windows w = { .f = f, .pass = { .f = f } };
+    mo_status status;
 
-    w.at = calloc(n_devices + 1, sizeof *w.at);
+    w.pass.at = calloc(n_devices + 1, sizeof *w.pass.at);
     w.scratch = calloc(n_devices + 1, sizeof *w.scratch);
     w.group_denied = calloc(n_groups + 1, n_devices + 1);
-    if (!w.at || !w.scratch || !w.group_denied) {
+    if (w.pass.at && w.scratch && w.group_denied)
+        status = find_all(&w, err);
+    else
         status = mo_fail_memory(err);
-        goto out;
-    }
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-        find_heads(&w); /* which only grow, like tails, from round to round */
-        find_tails(&w);
-        if (!deny(&w))
-            break;
-    }
-    find_spans(f);
-out:
-    free(w.at);
+    free(w.pass.at);
     free(w.scratch);
     free(w.group_denied);
     return status;
