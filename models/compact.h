@@ -55,11 +55,11 @@ typedef struct mo_compact {
     int64_t *delay_start; /* by item */
 } mo_compact;
 
-/* How two transfers that may share a resource are told apart; forward: h_I_J,
- * the first before the second.  Where there is only one way, without h. */
+/* Two transfers that may share a resource.  forward: there is a column h_I_J,
+ * the first before the second; backward: h_J_I. */
 typedef struct mo_send_pair {
     int first, second; /* items */
-    bool fixed;        /* alike: the first goes first */
+    bool fixed;        /* alike: the first goes first, without columns */
     bool forward, backward;
 } mo_send_pair;
 
@@ -68,6 +68,23 @@ typedef void mo_send_pair_take(void *context, const mo_send_pair *pair);
 /* Every pair of transfers that has rows, always in the same order. */
 void mo_compact_send_pairs(const mo_compact *c, mo_send_pair_take *take,
                            void *context);
+
+/*
+ * The resources both of a pair may need, one after the other:
+ *
+ *     for (mo_common at = mo_common_begin(c, first, second);
+ *          mo_common_next(&at);)
+ *         ... at.resource ...
+ */
+typedef struct mo_common {
+    const mo_use *u, *v, *u_end, *v_end; /* uses that are still to come */
+    int resource;
+    bool forward, backward; /* is there time for the first to be first, ... */
+    bool open;              /* windows do not keep them apart there */
+} mo_common;
+
+mo_common mo_common_begin(const mo_compact *c, int first, int second);
+bool mo_common_next(mo_common *at);
 
 /* Finds the pairs of ops that need a column m, and counts the columns h. */
 mo_status mo_compact_send_count(mo_compact *c, int64_t *n_columns,

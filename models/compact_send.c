@@ -19,8 +19,7 @@
 #include "models/compact.h"
 #include "models/pairs.h"
 
-/* How often one row for all devices replaces rows for each of them: never for
- * so few. */
+/* For so few devices each has a row of its own, which is tighter. */
 enum { FEW_DEVICES = 1 };
 
 /* A side of two transfers with congestion by port: egress and producers, or
@@ -32,133 +31,25 @@ typedef struct side {
     int n_open; /* devices where both may be and windows leave it open */
 } side;
 
-/* What is left to decide when both need the resource. */
-typedef enum outcome { APART, OPEN } outcome;
-
-static outcome look_at(const mo_use *u, const mo_use *v, mo_send_pair *pair)
-{
-    pair->forward = pair->forward || u->end_min_ns <= v->start_max_ns;
-    pair->backward = pair->backward || v->end_min_ns <= u->start_max_ns;
-    if ((!u->takes_time && !v->takes_time) ||
-        u->end_max_ns <= v->start_min_ns || v->end_max_ns <= u->start_min_ns)
-        return APART;
-    return OPEN;
-}
-
-/* The resources both may need, one after the other; false behind the last. */
-typedef struct common {
-    const mo_use *u, *v, *u_end, *v_end;
-} common;
-
-static common common_begin(const mo_compact *c, const mo_item *first,
-                           const mo_item *second)
-{
-    const mo_use *uses = c->items->uses;
-
-    return (common){ uses + first->use_start, uses + second->use_start,
-                     uses + first->use_start + first->n_uses,
-                     uses + second->use_start + second->n_uses };
-}
-
-static bool common_find(common *at)
-{
-    while (at->u < at->u_end && at->v < at->v_end) {
-        if (at->u->resource == at->v->resource)
-            return true;
-        if (at->u->resource < at->v->resource)
-            at->u++;
-        else
-            at->v++;
-    }
-    return false;
-}
-
-static void common_next(common *at)
-{
-    at->u++;
-    at->v++;
-}
-
-/* Is every reader of the first at the second's producer or before it? */
-static bool is_ordered(const mo_compact *c, const mo_item *first,
-                       const mo_item *second)
-{
-    const mo_instance *x = c->x;
-
-    if (first->device == MO_FREE)
-        return mo_reach_path(c->frame->reach, first->to, second->from);
-    for (int q = x->tensor_start[first->tensor];
-         q < x->tensor_start[first->tensor + 1]; q++)
-        if (mo_items_reads(c->frame, first, x->flows[q].to) &&
-            !mo_reach_path(c->frame->reach, x->flows[q].to, second->from))
-            return false;
-    return true;
-}
-
-/* Does it say anything about the two? */
-static bool fill_pair(const mo_compact *c, mo_send_pair *pair)
-{
-    const mo_item *first = &c->items->items[pair->first];
-    const mo_item *second = &c->items->items[pair->second];
-    bool open = false;
-
-    if (first->end_max_ns <= second->start_min_ns ||
-        second->end_max_ns <= first->start_min_ns ||
-        is_ordered(c, first, second))
-        return false;
-    pair->fixed = mo_items_alike(first, second);
-    pair->forward = pair->backward = false;
-    for (common at = common_begin(c, first, second); common_find(&at);
-         common_next(&at))
-        open = look_at(at.u, at.v, pair) == OPEN || open;
-    return open;
-}
-
-/* The first clean cut behind op: what is made from there on comes after
- * everything op sends. */
-static int cut_behind(const mo_frame *f, int op, int *cut)
-{
-    while (*cut < f->n_cuts && f->cuts[*cut] <= op)
-        ++*cut;
-    return *cut < f->n_cuts ? f->cuts[*cut] : f->x->n;
-}
-
-void mo_compact_send_pairs(const mo_compact *c, mo_send_pair_take *take,
-                           void *context)
-{
-    const mo_items *items = c->items;
-    int cut = 0;
-
-    for (int i = 0; i < items->n; i++) {
-        int end = cut_behind(c->frame, items->items[i].from, &cut);
-
-        for (int j = i + 1; j < items->n && items->items[j].from < end; j++) {
-            mo_send_pair pair = { .first = i, .second = j };
-
-            if (c->send[i] >= 0 && c->send[j] >= 0 && fill_pair(c, &pair))
-                take(context, &pair);
-        }
-    }
-}
-
-/* Sides: who is asked for, and where it is open. */
-
 static bool is_together(const mo_compact *c, const side *s)
 {
     return s->i != MO_FREE && s->j != MO_FREE &&
            mo_items_together(c->frame, s->i, s->j);
 }
 
+/* The device whose port the resource is; negative: not on this side. */
+static int device_on(const mo_compact *c, const side *s, int resource)
+{
+    int device = resource - s->first_resource;
+
+    return device < c->x->n_devices ? device : -1;
+}
+
 static void count_open(const mo_compact *c, const mo_send_pair *pair, side *s)
 {
-    const mo_item *items = c->items->items;
-    mo_send_pair ignored = { 0 };
-
-    for (common at = common_begin(c, &items[pair->first], &items[pair->second]);
-         common_find(&at); common_next(&at))
-        if (at.u->resource >= s->first_resource &&
-            at.u->resource < s->first_resource + c->x->n_devices)
-            s->n_open += look_at(at.u, at.v, &ignored) == OPEN;
+    for (mo_common at = mo_common_begin(c, pair->first, pair->second);
+         mo_common_next(&at);)
+        s->n_open += at.open && device_on(c, s, at.resource) >= 0;
 }
 
 static side egress_of(const mo_compact *c, const mo_send_pair *pair)
@@ -341,29 +232,26 @@ static void resource_row(const writing *w, const mo_send_pair *pair,
     mo_row(w->sink, MO_GE, -1);
 }
 
-static int count_told(const mo_compact *c, const mo_send_pair *pair,
-                      const side *s);
-
-/* Rows for the open resources; with a side only for its devices that order
- * columns say nothing of. */
-static void resource_rows(const writing *w, const mo_send_pair *pair,
-                          const side *s, bool only_untold)
+/* A row for each open resource. */
+static void resource_rows(const writing *w, const mo_send_pair *pair)
 {
-    const mo_compact *c = w->c;
-    const mo_item *items = c->items->items;
-    mo_send_pair ignored = { 0 };
+    for (mo_common at = mo_common_begin(w->c, pair->first, pair->second);
+         mo_common_next(&at);)
+        if (at.open)
+            resource_row(w, pair, at.resource);
+}
 
-    for (common at = common_begin(c, &items[pair->first], &items[pair->second]);
-         common_find(&at); common_next(&at)) {
-        int device = at.u->resource - (s ? s->first_resource : 0);
+/* The same on one side; without those that the order columns tell of. */
+static void device_rows(const writing *w, const mo_send_pair *pair,
+                        const side *s, bool without_told)
+{
+    for (mo_common at = mo_common_begin(w->c, pair->first, pair->second);
+         mo_common_next(&at);) {
+        int device = device_on(w->c, s, at.resource);
 
-        if (look_at(at.u, at.v, &ignored) != OPEN)
-            continue;
-        if (s && (device < 0 || device >= c->x->n_devices))
-            continue;
-        if (only_untold && order_tells(c, s, device))
-            continue;
-        resource_row(w, pair, at.u->resource);
+        if (at.open && device >= 0 &&
+            !(without_told && order_tells(w->c, s, device)))
+            resource_row(w, pair, at.resource);
     }
 }
 
@@ -371,17 +259,13 @@ static void resource_rows(const writing *w, const mo_send_pair *pair,
 static int count_told(const mo_compact *c, const mo_send_pair *pair,
                       const side *s)
 {
-    const mo_item *items = c->items->items;
-    mo_send_pair ignored = { 0 };
     int n = 0;
 
-    for (common at = common_begin(c, &items[pair->first], &items[pair->second]);
-         common_find(&at); common_next(&at)) {
-        int device = at.u->resource - s->first_resource;
+    for (mo_common at = mo_common_begin(c, pair->first, pair->second);
+         mo_common_next(&at);) {
+        int device = device_on(c, s, at.resource);
 
-        if (device >= 0 && device < c->x->n_devices &&
-            look_at(at.u, at.v, &ignored) == OPEN)
-            n += order_tells(c, s, device);
+        n += at.open && device >= 0 && order_tells(c, s, device);
     }
     return n;
 }
@@ -391,7 +275,7 @@ static void side_rows(const writing *w, const mo_send_pair *pair, const side *s)
     bool told;
 
     if (s->n_open <= FEW_DEVICES || !has_both(s)) {
-        resource_rows(w, pair, s, false);
+        device_rows(w, pair, s, false);
         return;
     }
     if (!mo_compact_order(w->c, s->i, s->j)) {
@@ -401,7 +285,7 @@ static void side_rows(const writing *w, const mo_send_pair *pair, const side *s)
     told = count_told(w->c, pair, s) > FEW_DEVICES;
     if (told)
         meet_row(w, pair, s);
-    resource_rows(w, pair, s, told);
+    device_rows(w, pair, s, told);
 }
 
 static void meet_pair(void *context, const mo_send_pair *pair)
@@ -412,7 +296,7 @@ static void meet_pair(void *context, const mo_send_pair *pair)
     if (pair->fixed)
         return;
     if (w->c->frame->regime.congestion != MO_CONGESTION_PORT) {
-        resource_rows(w, pair, NULL, false);
+        resource_rows(w, pair);
     } else {
         egress = egress_of(w->c, pair);
         ingress = ingress_of(w->c, pair);

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "models/items_use.h"
 
 typedef struct work {
     mo_items *items;
     const mo_frame *frame;
     const mo_instance *x;
-    size_t n, room, arcs_room, uses_room;
+    size_t n, room, arcs_room;
     int *first; /* by reader: the last producer's first item to it, or -1 */
 } work;
 
@@ -53,89 +54,32 @@ bool mo_items_reads(const mo_frame *frame, const mo_item *item, int op)
            !mo_items_together(frame, item->from, op);
 }
 
-int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc)
+static int64_t latest_start(const mo_frame *frame, int op, int k)
 {
-    return mo_instance_row_ns(items->frame->x, item->row, arc.a, arc.b);
+    return mo_frame_allowed(frame, op, k) ? mo_items_latest_start(frame, op, k)
+                                          : INT64_MIN;
 }
 
-static bool route_has(const mo_instance *x, mo_arc arc, int link)
+int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b)
 {
-    int64_t pair = (int64_t) arc.a * x->n_devices + arc.b;
-
-    for (int r = x->route_start[pair]; r < x->route_start[pair + 1]; r++)
-        if (x->route_link[r] == link)
-            return true;
-    return false;
-}
-
-bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource)
-{
-    switch (frame->regime.congestion) {
-    case MO_CONGESTION_PORT:
-        return resource == mo_items_egress(frame, arc.a) ||
-               resource == mo_items_ingress(frame, arc.b);
-    case MO_CONGESTION_CHANNEL:
-        return resource == arc.a * frame->x->n_devices + arc.b;
-    case MO_CONGESTION_LINK:
-        return route_has(frame->x, arc, resource);
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return false;
-}
-
-static int count_resources(const mo_frame *frame)
-{
-    int k = frame->x->n_devices;
-
-    switch (frame->regime.congestion) {
-    case MO_CONGESTION_PORT:
-        return 2 * k;
-    case MO_CONGESTION_CHANNEL:
-        return k * k;
-    case MO_CONGESTION_LINK:
-        return frame->x->n_links;
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return 0;
-}
-
-/* The flows of the item's tensor, whose readers may read it. */
-static int first_flow(const work *w, const mo_item *item)
-{
-    return w->x->tensor_start[item->tensor];
-}
-
-static int end_flow(const work *w, const mo_item *item)
-{
-    return w->x->tensor_start[item->tensor + 1];
-}
-
-static int64_t latest_start(const work *w, int op, int k)
-{
-    return mo_frame_allowed(w->frame, op, k)
-               ? mo_items_latest_start(w->frame, op, k)
-               : INT64_MIN;
-}
-
-/* The latest moment at which it may have come to b, or INT64_MIN. */
-static int64_t deadline(const work *w, const mo_item *item, int b)
-{
+    const mo_instance *x = frame->x;
     int64_t latest = INT64_MIN;
 
     if (item->device == MO_FREE)
-        return latest_start(w, item->to, b);
-    for (int q = first_flow(w, item); q < end_flow(w, item); q++) {
-        int op = w->x->flows[q].to;
+        return latest_start(frame, item->to, b);
+    for (int q = x->tensor_start[item->tensor];
+         q < x->tensor_start[item->tensor + 1]; q++) {
+        int64_t at = latest_start(frame, x->flows[q].to, b);
 
-        if (mo_items_reads(w->frame, item, op)) {
-            int64_t at = latest_start(w, op, b);
-
-            latest = at > latest ? at : latest;
-        }
+        if (at > latest && mo_items_reads(frame, item, x->flows[q].to))
+            latest = at;
     }
     return latest;
+}
+
+int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc)
+{
+    return mo_instance_row_ns(items->frame->x, item->row, arc.a, arc.b);
 }
 
 static mo_status push_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
@@ -157,7 +101,7 @@ static mo_status push_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
 /* The arcs into b, in the order of where they come from. */
 static mo_status make_arcs_to(work *w, mo_item *item, int b, mo_error *err)
 {
-    int64_t latest = deadline(w, item, b);
+    int64_t latest = mo_items_deadline(w->frame, item, b);
     mo_status status = MO_OK;
 
     for (int a = 0; a < w->x->n_devices && status == MO_OK; a++) {
@@ -195,122 +139,6 @@ static mo_status make_arcs(work *w, mo_item *item, mo_error *err)
     return status;
 }
 
-static int compare_uses(const void *a, const void *b)
-{
-    const mo_use *x = a, *y = b;
-
-    return (x->resource > y->resource) - (x->resource < y->resource);
-}
-
-static void widen(mo_use *use, const mo_use *by)
-{
-    use->takes_time = use->takes_time || by->takes_time;
-    if (by->start_min_ns < use->start_min_ns)
-        use->start_min_ns = by->start_min_ns;
-    if (by->start_max_ns > use->start_max_ns)
-        use->start_max_ns = by->start_max_ns;
-    if (by->end_min_ns < use->end_min_ns)
-        use->end_min_ns = by->end_min_ns;
-    if (by->end_max_ns > use->end_max_ns)
-        use->end_max_ns = by->end_max_ns;
-}
-
-/* Sorts the item's uses and makes one of those of one resource. */
-static void merge_uses(work *w, mo_item *item)
-{
-    mo_use *uses = w->items->uses + item->use_start;
-    int n = 0;
-
-    if (item->n_uses > 0)
-        qsort(uses, (size_t) item->n_uses, sizeof *uses, compare_uses);
-    for (int u = 0; u < item->n_uses; u++)
-        if (n > 0 && uses[n - 1].resource == uses[u].resource)
-            widen(&uses[n - 1], &uses[u]);
-        else
-            uses[n++] = uses[u];
-    w->items->n_uses -= item->n_uses - n;
-    item->n_uses = n;
-}
-
-static mo_status push_use(work *w, mo_item *item, mo_use use, int resource,
-                          mo_error *err)
-{
-    mo_items *items = w->items;
-    mo_status status;
-
-    if (items->n_uses == INT_MAX)
-        return mo_fail(err, MO_E_LIMIT, "too many links in use for a model");
-    status = MO_PUSH(items->uses, (size_t) items->n_uses, w->uses_room, err);
-    if (status != MO_OK)
-        return status;
-    use.resource = resource;
-    items->uses[items->n_uses++] = use;
-    item->n_uses++;
-    return MO_OK;
-}
-
-static mo_use window_on(const work *w, const mo_item *item, mo_arc arc)
-{
-    int64_t ns = mo_items_ns(w->items, item, arc);
-    int64_t start = mo_items_earliest_end(w->frame, item->from, arc.a);
-    int64_t end = deadline(w, item, arc.b);
-
-    return (mo_use){ 0, ns > 0, start, end - ns, start + ns, end };
-}
-
-static mo_status push_route(work *w, mo_item *item, mo_arc arc, mo_use use,
-                            mo_error *err)
-{
-    const mo_instance *x = w->x;
-    int64_t pair = (int64_t) arc.a * x->n_devices + arc.b;
-    mo_status status = MO_OK;
-
-    for (int r = x->route_start[pair];
-         r < x->route_start[pair + 1] && status == MO_OK; r++)
-        status = push_use(w, item, use, x->route_link[r], err);
-    return status;
-}
-
-static mo_status use_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
-{
-    mo_use use = window_on(w, item, arc);
-    mo_status status = MO_OK;
-
-    switch (w->frame->regime.congestion) {
-    case MO_CONGESTION_PORT:
-        status = push_use(w, item, use, mo_items_egress(w->frame, arc.a), err);
-        if (status == MO_OK)
-            status =
-                push_use(w, item, use, mo_items_ingress(w->frame, arc.b), err);
-        break;
-    case MO_CONGESTION_CHANNEL:
-        status = push_use(w, item, use, arc.a * w->x->n_devices + arc.b, err);
-        break;
-    case MO_CONGESTION_LINK:
-        status = push_route(w, item, arc, use, err);
-        break;
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return status;
-}
-
-static mo_status make_uses(work *w, mo_item *item, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    item->use_start = w->items->n_uses;
-    for (int e = 0; e < item->n_arcs && status == MO_OK; e++) {
-        mo_arc arc = w->items->arcs[item->arc_start + e];
-
-        if (arc.a != arc.b)
-            status = use_arc(w, item, arc, err);
-    }
-    if (status == MO_OK)
-        merge_uses(w, item);
-    return status;
-}
-
 /* From the producer's first end on; up to the last reader's latest start, or,
  * where nobody reads it on the device, up to the producer's latest end. */
 static void set_window(const work *w, mo_item *item)
@@ -326,7 +154,7 @@ static void set_window(const work *w, mo_item *item)
                 item->start_min_ns = start;
         }
         if (item->device == MO_FREE || item->device == k) {
-            int64_t end = deadline(w, item, k);
+            int64_t end = mo_items_deadline(w->frame, item, k);
 
             if (end > item->end_max_ns)
                 item->end_max_ns = end;
@@ -370,8 +198,6 @@ static mo_status push_item(work *w, mo_item item, mo_error *err)
     set_window(w, &item);
     if (!take_arcs(w, &item) && (status = make_arcs(w, &item, err)) != MO_OK)
         return status;
-    if ((status = make_uses(w, &item, err)) != MO_OK)
-        return status;
     w->items->items[w->n++] = item;
     w->items->n = (int) w->n;
     return MO_OK;
@@ -401,7 +227,8 @@ static bool is_sent(const work *w, int flow)
 
 static bool any_reads(const work *w, const mo_item *item)
 {
-    for (int q = first_flow(w, item); q < end_flow(w, item); q++)
+    for (int q = w->x->tensor_start[item->tensor];
+         q < w->x->tensor_start[item->tensor + 1]; q++)
         if (mo_items_reads(w->frame, item, w->x->flows[q].to))
             return true;
     return false;
@@ -460,9 +287,10 @@ static mo_status push_all(work *w, mo_error *err)
     for (int i = 0; i < n && status == MO_OK; i++)
         status = shared ? push_tensor(w, i, err)
                         : push_item(w, flow_item(w, i), err);
-    if (status == MO_OK)
-        index_tensors(w->items);
-    return status;
+    if (status != MO_OK)
+        return status;
+    index_tensors(w->items);
+    return mo_items_find_uses(w->items, err);
 }
 
 static mo_status allocate(work *w, mo_error *err)
@@ -476,7 +304,6 @@ static mo_status allocate(work *w, mo_error *err)
     if (!w->items->of_tensor)
         return mo_fail_memory(err);
     w->items->frame = w->frame;
-    w->items->n_resources = count_resources(w->frame);
     for (int i = 0; i < w->x->n; i++)
         w->first[i] = -1;
     return MO_OK;

@@ -48,6 +48,7 @@ typedef struct mo_item {
     int arc_start, n_arcs; /* none where it is stuck */
     bool sent;             /* some arc leads to another device */
     int use_start, n_uses; /* sorted by resource */
+    bool always_uses;      /* on every arc to another device */
     int64_t start_min_ns;  /* however it goes, sent or not */
     int64_t end_max_ns;
 } mo_item;
@@ -77,6 +78,10 @@ bool mo_items_together(const mo_frame *frame, int i, int j);
 
 /* Does op, a reader of the item's tensor, wait for the item where it may? */
 bool mo_items_reads(const mo_frame *frame, const mo_item *item, int op);
+
+/* The latest moment at which it may have come to b; INT64_MIN: nobody reads it
+ * there. */
+int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b);
 
 /* Between the same two ops and equally long on every arc: it makes no
  * difference which goes first. */
