@@ -1,5 +1,9 @@
 /*
  * count.h - a sink that only counts, for what a model would be.
+ *
+ * A big-M is the coefficient of a choice in a row with a time: of a binary
+ * column that does not place an op (x) or a transfer (y), whose coefficients are
+ * durations, in a row with a start, a completion or the makespan.
  */
 #ifndef MO_MODELS_COUNT_H
 #define MO_MODELS_COUNT_H
