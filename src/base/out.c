@@ -74,7 +74,7 @@ static mo_status new_out(mo_target *target, size_t size, mo_out **out,
 mo_status mo_out_open(const char *path, mo_out **out, mo_error *err)
 {
     mo_target *target;
-    mo_out *made;
+    mo_out *made = NULL;
     mo_status status = mo_target_open(path, &target, err);
 
     if (status != MO_OK)
