@@ -22,12 +22,12 @@ typedef struct mo_frame {
     mo_regime regime;
     bool closure; /* the paper's (1a) over all successors, not direct ones */
 
-    mo_schedule *start;  /* the heuristic's, or NULL; fits the symmetry below */
-    int64_t upper_ns;    /* its makespan, or what stands in for it; with slack,
-                            so many times that */
-    int64_t horizon_ns;  /* upper_ns and a little room for rounding */
-    int64_t unit_ns;     /* models/scale.h */
-    mo_reach *reach;     /* between ops */
+    mo_schedule *start; /* the heuristic's, or NULL; fits the symmetry below */
+    int64_t upper_ns;   /* its makespan, or what stands in for it; with slack,
+                           so many times that */
+    int64_t horizon_ns; /* upper_ns and a little room for rounding */
+    int64_t unit_ns;    /* models/scale.h */
+    mo_reach *reach;    /* between ops */
 
     /* By op and device, i * K + k: may i run on k (pin, group, memory, time);
      * its earliest start there; the least time from its end there to the end of

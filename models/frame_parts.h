@@ -21,8 +21,8 @@ mo_status mo_frame_find_windows(mo_frame *f, mo_error *err);
 /* The frame's table of segments, for the devices that are allowed now. */
 mo_status mo_frame_find_segments(mo_frame *f, mo_error *err);
 
-/* A time that the ops first, ..., last - 1 take together wherever they go: their
- * work, spread over the devices as if it could be cut at will. */
+/* A time that the ops first, ..., last - 1 take together wherever they go:
+ * their work, spread over the devices as if it could be cut at will. */
 int64_t mo_frame_load_ns(const mo_frame *f, int first, int last,
                          int64_t *scratch /* by device */);
 

@@ -28,7 +28,7 @@ typedef enum mo_meeting {
     MO_MEETING_FORWARD,  /* i must end before j starts: no time the other way */
     MO_MEETING_BACKWARD, /* j must end before i starts */
     MO_MEETING_EITHER,
-    MO_MEETING_CLASH     /* no time either way: never both of them here */
+    MO_MEETING_CLASH /* no time either way: never both of them here */
 } mo_meeting;
 
 /* For two incomparable ops on a device. */
