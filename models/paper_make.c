@@ -7,9 +7,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "models/accepted.h"
 #include "models/identity.h"
 #include "models/scale.h"
-#include "schedule/serial.h"
 
 static mo_status allocate(mo_paper *m, mo_error *err)
 {
@@ -89,9 +89,7 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
     return status;
 }
 
-/* The bound on live memory may turn away the very schedule that the upper bound
- * came from; what is left may take longer, but never longer than one thing
- * after the other.  The room for rounding is at least the frame's. */
+/* The room for rounding is at least the frame's. */
 static mo_status find_horizon(mo_paper *m, const mo_paper_choice *choice,
                               mo_error *err)
 {
@@ -101,8 +99,10 @@ static mo_status find_horizon(mo_paper *m, const mo_paper_choice *choice,
 
     m->start = choice->start;
     if (m->start && !mo_memory_rows_accept(m->memory, m->start->device)) {
-        m->start = NULL;
-        status = mo_serial_find(m->x, &m->frame->regime, &upper_ns, err);
+        status =
+            mo_accepted_find(m->x, &m->frame->regime, m->memory, m->on.device,
+                             m->on.n_slots, &m->own_start, &upper_ns, err);
+        m->start = m->own_start;
     }
     if (room_ns < upper_ns / 10000)
         room_ns = upper_ns / 10000;

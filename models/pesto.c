@@ -201,7 +201,10 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
         mo_schedule_free(own);
         return status;
     }
-    m->own_start = own;
+    if (m->start == own)
+        m->own_start = own;
+    else
+        mo_schedule_free(own);
     *state = m;
     return MO_OK;
 }
