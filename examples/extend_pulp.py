@@ -19,6 +19,9 @@ with open(columns, newline="", encoding="utf-8") as file:
     place = {(row["op"], row["device"]): row["column"]
              for row in csv.DictReader(file) if row["meaning"] == "place"}
 devices = sorted({device for _, device in place})
+for op in one, other:
+    if not any((op, device) in place for device in devices):
+        sys.exit(f"extend_pulp.py: {columns}: there is no op '{op}'")
 
 variables, problem = pulp.LpProblem.fromMPS(model)
 for number, device in enumerate(devices):

@@ -115,6 +115,17 @@ static mo_regime regime_of(const mo_prepare *p)
                         mo_memory_of(p->memory) };
 }
 
+static mo_status make_frame(const mo_prepare *p, const mo_instance *x,
+                            mo_prepared *made, mo_error *err)
+{
+    const mo_regime *regime = &made->o.regime;
+
+    if (p->slack > 0)
+        return mo_frame_make_open(x, regime, p->closure, p->slack, &made->frame,
+                                  err);
+    return mo_frame_make(x, regime, p->closure, &made->frame, err);
+}
+
 mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
                            mo_prepared *made, mo_error *err)
 {
@@ -125,17 +136,16 @@ mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
     made->formulation = mo_formulation_of(p->formulation);
     made->o.formulation = made->formulation->name;
     made->o.regime = regime_of(p);
-    status = mo_frame_make(x, &made->o.regime, p->closure, &made->frame, err);
+    status = make_frame(p, x, made, err);
     if (status != MO_OK)
         return status;
     mo_identity_make(x, &made->o, &made->identity);
     status = mo_model_make(made->formulation, made->frame, &made->identity,
                            &made->model, err);
     if (status == MO_OK)
-        mo_talk_say(talk, "a makespan of %.3f us is %s; prepared in %.2f s",
-                    (double) made->frame->upper_ns / 1000,
-                    made->frame->start ? "reached" : "enough",
-                    mo_talk_seconds() - begin);
+        mo_talk_say(talk, "prepared in %.2f s, no schedule above %.3f us",
+                    mo_talk_seconds() - begin,
+                    (double) made->frame->horizon_ns / 1000);
     return status;
 }
 

@@ -27,6 +27,7 @@ typedef struct mo_prepare {
     const char *formulation, *congestion, *memory;
     const char *tensors; /* NULL: the formulation's */
     bool closure;
+    double slack; /* 0: nobody will add rows */
 } mo_prepare;
 
 #define MO_PREPARE_DEFAULTS                                                    \
@@ -57,7 +58,10 @@ typedef struct mo_prepare {
     { 0, "tensors", "T", "a copy for every reader, or one for all on a device",\
       MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
     { 0, "memory", "M", "what counts against a device's, static unless given", \
-      MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
+      MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES },      \
+    { 0, "slack", "FACTOR",                                                    \
+      "for a model to be extended: keep schedules so much longer, too",        \
+      MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
 /* clang-format on */
 
 /* All that is made on the way. */
