@@ -16,12 +16,12 @@
 
 /* What the solver says it found. */
 typedef enum mo_claim {
-    MO_CLAIM_NOTHING,     /* the layout has no place for it */
+    MO_CLAIM_NOTHING, /* the layout has no place for it */
     MO_CLAIM_OPTIMAL,
-    MO_CLAIM_FEASIBLE,    /* a solution, stopped by a limit or a user */
+    MO_CLAIM_FEASIBLE, /* a solution, stopped by a limit or a user */
     MO_CLAIM_INFEASIBLE,
-    MO_CLAIM_UNBOUNDED,   /* or: infeasible or unbounded */
-    MO_CLAIM_NO_SOLUTION  /* stopped before there was one */
+    MO_CLAIM_UNBOUNDED,  /* or: infeasible or unbounded */
+    MO_CLAIM_NO_SOLUTION /* stopped before there was one */
 } mo_claim;
 
 extern const char *const mo_claim_names[]; /* "optimal", ... */
@@ -40,8 +40,14 @@ typedef struct mo_solution {
     int n;
     mo_value *values; /* in the file's order; columns only, no rows */
     bool nameless;    /* GLPK -w: names are NULL, values in column order */
+    char *text;       /* the file, in which most names stand */
     struct mo_arena *arena;
 } mo_solution;
+
+/* What a file holds beside the claims "infeasible", "unbounded" and "no
+ * solution" is no solution (CBC writes the relaxation's): no values and no
+ * objective are kept of it.  Objectives and bounds from 1e20 on are how solvers
+ * write that there is none. */
 
 /* Reads path ("-": standard input).  A file that is none of the layouts, that
  * stops in the middle, or in which a number is none, is an error with its

@@ -1,0 +1,13 @@
+# Solution for model obj
+# Objective value = 6.75
+w 6.75
+moirai_g_0123456789abcdef 1
+moirai_c_fedcba9876543210 1
+moirai_o_paper_ports_tensor_resident_none 1
+x_0_0 1
+x_0_1 0
+x_1_0 0
+x_1_1 1
+s_1 5.5
+s_0 0
+y_0_0_1 1

@@ -1,0 +1,56 @@
+c Problem:    feasible
+c Rows:       11
+c Columns:    36
+c Non-zeros:  255
+c Status:     INTEGER NON-OPTIMAL
+c Objective:  obj = 273 (MINimum)
+c
+s mip 11 36 f 273
+i 1 1
+i 2 781
+i 3 665
+i 4 906
+i 5 648
+i 6 959
+i 7 839
+i 8 669
+i 9 617
+i 10 0
+i 11 273
+j 1 273
+j 2 1
+j 3 0
+j 4 1
+j 5 1
+j 6 1
+j 7 0
+j 8 0
+j 9 1
+j 10 1
+j 11 1
+j 12 1
+j 13 0
+j 14 0
+j 15 0
+j 16 0
+j 17 0
+j 18 0
+j 19 0
+j 20 0
+j 21 1
+j 22 0
+j 23 0
+j 24 0
+j 25 0
+j 26 1
+j 27 1
+j 28 1
+j 29 0
+j 30 1
+j 31 1
+j 32 1
+j 33 58
+j 34 129
+j 35 60
+j 36 26
+e o f

@@ -1,0 +1,8 @@
+Model status
+Primal infeasible or unbounded
+
+# Primal solution values
+None
+
+# Dual solution values
+None

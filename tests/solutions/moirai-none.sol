@@ -1,0 +1,2 @@
+# status: no solution
+# bound: 6.5

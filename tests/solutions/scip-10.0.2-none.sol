@@ -1,0 +1,2 @@
+solution status: node limit reached
+no solution available
