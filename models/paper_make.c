@@ -89,6 +89,16 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
     return status;
 }
 
+/* Up to a number of five digits: it is written in millions of rows. */
+static int64_t short_above(int64_t ns)
+{
+    int64_t step = 1;
+
+    while (ns / step >= 100000)
+        step *= 10;
+    return (ns + step - 1) / step * step;
+}
+
 /* The room for rounding is at least the frame's. */
 static mo_status find_horizon(mo_paper *m, const mo_paper_choice *choice,
                               mo_error *err)
@@ -106,7 +116,7 @@ static mo_status find_horizon(mo_paper *m, const mo_paper_choice *choice,
     }
     if (room_ns < upper_ns / 10000)
         room_ns = upper_ns / 10000;
-    m->horizon_ns = upper_ns + room_ns;
+    m->horizon_ns = short_above(upper_ns + room_ns);
     m->big_m = mo_scale_time(m->frame->unit_ns, m->horizon_ns);
     return status;
 }

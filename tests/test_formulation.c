@@ -15,10 +15,10 @@ START_TEST(the_table_is_what_the_command_offers)
     MUST(mo_out_memory(&out, &err));
     for (int i = 0; mo_formulations[i]; i++)
         mo_out_printf(out, "%s%s", i ? "|" : "", mo_formulations[i]->name);
-    mo_out_char(out, '\0');
     names = mo_out_take(out, &size);
     ck_assert_str_eq(names, MO_FORMULATION_CHOICES);
     free(names);
+    mo_out_abandon(out);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/paper.h"
 #include "models/scale.h"
 #include "tests/model_case.h"
 #include "tests/random_problem.h"
@@ -16,7 +17,7 @@ static const mo_regime port = { .congestion = MO_CONGESTION_PORT };
 static const char *with_m(const model_case *c, const char *rows)
 {
     static char text[8192];
-    double m = mo_scale_time(c->frame->unit_ns, c->frame->horizon_ns);
+    double m = ((const mo_paper *) c->model.state)->big_m;
     size_t n = 0;
 
     for (; *rows; rows++) {
@@ -321,15 +322,35 @@ START_TEST(what_takes_longer_than_the_horizon_has_small_numbers)
 {
     problem p = { 0 };
     model_case c;
-    double horizon;
+    const mo_paper *paper;
 
     problem_make(&p,
                  "a t.A=1 t.B=90000000; b t.A=1 t.B=1; "
                  "a>b c.A.B=80000000 c.B.A=1",
                  TWO_DEVICES, NULL);
     model_case_open(&c, &p, &mo_formulation_paper, &port, false);
+    paper = c.model.state;
+    ck_assert_double_eq(model_case_largest(&c), 2 * paper->big_m);
+    ck_assert_double_le(paper->big_m, 1e6);
+    model_case_close(&c);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Not less than the horizon, and little more: it is in nearly every row. */
+START_TEST(big_m_is_a_short_number_behind_the_horizon)
+{
+    problem p = { 0 };
+    model_case c;
+    double horizon, big_m;
+
+    problem_make(&p, "a t.A=1234.567", "A", NULL);
+    model_case_open(&c, &p, &mo_formulation_paper, &port, false);
     horizon = mo_scale_time(c.frame->unit_ns, c.frame->horizon_ns);
-    ck_assert_double_eq(model_case_largest(&c), 2 * horizon);
+    big_m = ((const mo_paper *) c.model.state)->big_m;
+    ck_assert_double_ge(big_m, horizon);
+    ck_assert_double_le(big_m, 1.0001 * horizon);
+    ck_assert_double_eq(big_m, 1234.7);
     model_case_close(&c);
     problem_clear(&p);
 }
@@ -382,6 +403,7 @@ SUITE(paper)
     EACH(channels_and_links_are_named_by_the_transfers_on_them, 2);
     TEST(pins_and_groups_are_rows);
     TEST(what_takes_longer_than_the_horizon_has_small_numbers);
+    TEST(big_m_is_a_short_number_behind_the_horizon);
     EACH(the_start_is_a_solution, 300);
     TEST(a_tensor_is_never_sent_once);
 }
