@@ -5,10 +5,7 @@
 #include "base/array.h"
 #include "graph/cut.h"
 #include "models/frame_parts.h"
-#include "models/memory_rows.h"
 #include "models/scale.h"
-#include "schedule/serial.h"
-#include "schedule/upper.h"
 
 /* What rounding may add to a schedule of that length: every op and every
  * transfer that waits for another is written to the millionth of a unit.  One
@@ -46,37 +43,6 @@ static mo_status find_order(mo_frame *f, mo_error *err)
     if (status != MO_OK)
         return status;
     return mo_reach_new(&dag, MO_REACH_DEFAULT_BYTES, &f->reach, err);
-}
-
-/* Is the start within what models know of memory?  They bound live memory from
- * above, so that they refuse schedules that would fit. */
-static mo_status ask_memory(const mo_frame *f, bool *accepted, mo_error *err)
-{
-    mo_memory_rows *rows;
-    mo_status status = mo_memory_rows_new(f, &rows, err);
-
-    if (status != MO_OK)
-        return status;
-    *accepted = mo_memory_rows_accept(rows, f->start->device);
-    mo_memory_rows_free(rows);
-    return MO_OK;
-}
-
-/* A schedule that models refuse says nothing of how long theirs take, but that
- * they need not take longer than one thing after the other. */
-static mo_status find_upper(mo_frame *f, mo_error *err)
-{
-    bool accepted = true;
-    mo_status status =
-        mo_upper_find(f->x, &f->regime, &f->start, &f->upper_ns, err);
-
-    if (status == MO_OK && f->start && f->regime.memory == MO_MEMORY_LIVE)
-        status = ask_memory(f, &accepted, err);
-    if (status != MO_OK || accepted)
-        return status;
-    mo_schedule_free(f->start);
-    f->start = NULL;
-    return mo_serial_find(f->x, &f->regime, &f->upper_ns, err);
 }
 
 /* One more than needed: malloc(0) may be NULL. */
@@ -122,7 +88,7 @@ static mo_status fill(mo_frame *f, double slack, mo_error *err)
     if (status == MO_OK)
         status = find_order(f, err);
     if (status == MO_OK)
-        status = find_upper(f, err);
+        status = mo_frame_find_upper(f, err);
     if (status != MO_OK)
         return status;
     f->upper_ns = stretched(f->upper_ns, slack);

@@ -7,6 +7,9 @@
 
 #include "models/frame.h"
 
+/* The start and how long it takes, given the cuts. */
+mo_status mo_frame_find_upper(mo_frame *f, mo_error *err);
+
 /* Who may run where for reasons other than time: pins, and what does not fit a
  * device all by itself.  Ops of a group are allowed the same devices. */
 mo_status mo_frame_find_allowed(mo_frame *f, mo_error *err);
