@@ -181,6 +181,25 @@ START_TEST(what_is_pinned_has_its_room_kept)
 }
 END_TEST
 
+START_TEST(a_placement_against_pins_or_groups_is_no_schedule)
+{
+    static const int placements[][3] = { { B, B, B }, { A, A, B } };
+    problem p = { 0 };
+
+    problem_make(&p,
+                 "* t.A=1; * t.B=1; a pin=A; b colocate=g; c colocate=g;"
+                 "a>b bytes=8; b>c bytes=8",
+                 "A; B; A-B gbps=8", NULL);
+    for (int i = 0; i < COUNT(placements); i++) {
+        mo_schedule *s;
+
+        MUST(mo_heft(p.x, &by_port, placements[i], &s, &err));
+        ck_assert_ptr_null(s);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(no_room_is_no_schedule)
 {
     problem p = { 0 };
@@ -309,6 +328,7 @@ SUITE(heft)
     TEST(routes_that_share_a_link_wait_for_each_other);
     TEST(a_group_goes_where_all_of_it_fits);
     TEST(what_is_pinned_has_its_room_kept);
+    TEST(a_placement_against_pins_or_groups_is_no_schedule);
     TEST(no_room_is_no_schedule);
     TEST(what_is_alive_at_once_must_fit);
     TEST(an_empty_graph_takes_no_time);

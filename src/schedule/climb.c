@@ -5,26 +5,48 @@
 #include <string.h>
 
 #include "schedule/heft.h"
+#include "schedule/resource.h"
 
-/* Ops and flows that may be looked at in all: a quarter of a second. */
-enum { EFFORT = 1000000 };
+/* Trials stop when so many ops, flows, devices and ports were looked at in all,
+ * or when every unit could have been tried so often on every device. */
+enum { MAX_EFFORT = 4000000, MAX_TRIALS_PER_CHOICE = 20, FEWEST_TRIALS = 100 };
+
+enum {
+    LONGEST_CHAIN = 16, /* units that move together */
+    MOST_CHANGES = 2 * LONGEST_CHAIN,
+    FIRST_THRESHOLD = 100 /* one so-manieth of the makespan */
+};
+
+typedef struct change {
+    int unit, from;
+} change;
 
 typedef struct climber {
     const mo_instance *x;
     const mo_units *units;
+    uint64_t random;
     mo_schedule *best;
-    int *placement; /* that of the best, but for a move on trial */
+    int64_t current_ns; /* of the placement, but for a trial */
+    int *placement;
     int64_t *room_bytes;
-    int n_left;    /* trials */
-    int n_useless; /* moves in a row that did not help */
+    change changes[MOST_CHANGES]; /* of the trial */
+    int n_changes;
 } climber;
+
+/* Knuth's MMIX generator; the upper bits are the good ones. */
+static int below(climber *c, int bound)
+{
+    c->random = c->random * UINT64_C(6364136223846793005) +
+                UINT64_C(1442695040888963407);
+    return (int) ((c->random >> 33) % (uint64_t) bound);
+}
 
 static int device_of(const climber *c, int unit)
 {
     return c->placement[c->units->ops[c->units->start[unit]]];
 }
 
-static void move(climber *c, int unit, int device)
+static void put(climber *c, int unit, int device)
 {
     const mo_units *u = c->units;
 
@@ -34,34 +56,29 @@ static void move(climber *c, int unit, int device)
         c->placement[u->ops[j]] = device;
 }
 
-/* Keeps the placement when it is better than the best. */
-static mo_status judge(climber *c, bool *is_better, mo_error *err)
+static void move(climber *c, int unit, int device)
 {
-    mo_schedule *s = NULL;
-    mo_status status = mo_heft(c->x, &c->best->regime, c->placement, &s, err);
-
-    c->n_left--;
-    *is_better = s && s->makespan_ns < c->best->makespan_ns;
-    if (*is_better) {
-        mo_schedule *old = c->best;
-
-        c->best = s;
-        s = old;
-        c->n_useless = 0;
-    }
-    mo_schedule_free(s);
-    return status;
+    c->changes[c->n_changes++] = (change){ unit, device_of(c, unit) };
+    put(c, unit, device);
 }
 
-/* A unit on the device that could change places with this one, or -1; the
- * search for it begins behind this one. */
-static int find_partner(const climber *c, int unit, int device)
+static void undo(climber *c)
+{
+    while (c->n_changes > 0) {
+        const change *it = &c->changes[--c->n_changes];
+
+        put(c, it->unit, it->from);
+    }
+}
+
+/* A unit on the device that could change places with this one, or -1. */
+static int find_partner(climber *c, int unit, int device)
 {
     const mo_units *u = c->units;
-    int from = device_of(c, unit);
+    int from = device_of(c, unit), first = below(c, u->n);
 
-    for (int step = 1; step < u->n; step++) {
-        int other = (unit + step) % u->n;
+    for (int step = 0; step < u->n; step++) {
+        int other = (first + step) % u->n;
         int64_t more = u->bytes[unit] - u->bytes[other];
 
         if (u->pin[other] == MO_FREE && device_of(c, other) == device &&
@@ -71,45 +88,112 @@ static int find_partner(const climber *c, int unit, int device)
     return -1;
 }
 
-static mo_status try_move(climber *c, int unit, int device, mo_error *err)
+static void try_move(climber *c, int unit, int device)
 {
-    int from = device_of(c, unit), partner = -1;
-    bool is_better = false;
-    mo_status status;
+    int from = device_of(c, unit), partner;
 
-    c->n_useless++;
-    if (from == device)
-        return MO_OK;
-    if (c->units->bytes[unit] > c->room_bytes[device]) {
-        partner = find_partner(c, unit, device);
-        if (partner < 0)
-            return MO_OK;
-        move(c, partner, from);
+    if (c->units->pin[unit] != MO_FREE || from == device)
+        return;
+    if (c->units->bytes[unit] <= c->room_bytes[device]) {
+        move(c, unit, device);
+        return;
     }
+    partner = find_partner(c, unit, device);
+    if (partner < 0)
+        return;
+    move(c, partner, from);
     move(c, unit, device);
-    status = judge(c, &is_better, err);
-    if (is_better)
-        return status;
-    move(c, unit, from);
-    if (partner >= 0)
-        move(c, partner, device);
-    return status;
 }
 
-/* Goes round and round: first where a unit could go, then to the next unit. */
+/* A device to which it might be worth to go: that of something the op reads or
+ * that reads it, or any. */
+static int choose_device(climber *c, int op)
+{
+    const mo_instance *x = c->x;
+    int n_in = x->in_start[op + 1] - x->in_start[op];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int pick = below(c, n_in + n_out + 1);
+
+    if (pick < n_in)
+        return c->placement[x->flows[x->in_flows[x->in_start[op] + pick]].from];
+    if (pick < n_in + n_out)
+        return c->placement[x->flows[x->out_start[op] + pick - n_in].to];
+    return below(c, x->n_devices);
+}
+
+/* Moves an op, with its unit, and often some of what comes behind it. */
+static void try_chain(climber *c)
+{
+    const mo_instance *x = c->x;
+    int op = below(c, x->n), device = choose_device(c, op);
+
+    for (int length = 0; length < LONGEST_CHAIN; length++) {
+        int n_out = x->out_start[op + 1] - x->out_start[op];
+
+        try_move(c, c->units->of_op[op], device);
+        if (n_out == 0 || below(c, 4) == 0)
+            break;
+        op = x->flows[x->out_start[op] + below(c, n_out)].to;
+    }
+}
+
+/* Keeps the trial unless it ends later than allowed. */
+static mo_status judge(climber *c, int64_t allowed_ns, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(c->x, &c->best->regime, c->placement, &s, err);
+
+    if (status != MO_OK || !s || s->makespan_ns > allowed_ns) {
+        undo(c);
+        mo_schedule_free(s);
+        return status;
+    }
+    c->n_changes = 0;
+    c->current_ns = s->makespan_ns;
+    if (s->makespan_ns < c->best->makespan_ns) {
+        mo_schedule *old = c->best;
+
+        c->best = s;
+        s = old;
+    }
+    mo_schedule_free(s);
+    return MO_OK;
+}
+
+/* A few trials among thousands of ops find nothing: then there are none. */
+static int count_trials(const climber *c)
+{
+    const mo_instance *x = c->x;
+    int64_t effort = (int64_t) x->n + x->n_flows + x->n_devices +
+                     mo_resource_count(x, c->best->regime.congestion);
+    int64_t by_effort = MAX_EFFORT / effort;
+    int64_t by_choices =
+        (int64_t) MAX_TRIALS_PER_CHOICE * c->units->n * x->n_devices;
+
+    if (by_effort < FEWEST_TRIALS)
+        return 0;
+    return (int) (by_effort < by_choices ? by_effort : by_choices);
+}
+
+/* ns * part / whole, where the product might not fit. */
+static int64_t share(int64_t ns, int part, int whole)
+{
+    return ns / whole * part + ns % whole * part / whole;
+}
+
+/* HEFT may order a placement of its own otherwise than it did while it placed:
+ * the first thing to do is to see what the placement is worth. */
 static mo_status climb(climber *c, mo_error *err)
 {
-    int n_devices = c->x->n_devices, n_moves = c->units->n * n_devices;
-    mo_status status = MO_OK;
+    int n_trials = count_trials(c);
+    int64_t first_ns = c->best->makespan_ns / FIRST_THRESHOLD;
+    mo_status status = judge(c, INT64_MAX, err);
 
-    for (int at = 0; c->n_left > 0 && c->n_useless < n_moves && status == MO_OK;
-         at = (at + 1) % n_moves) {
-        int unit = at / n_devices;
-
-        if (c->units->pin[unit] == MO_FREE)
-            status = try_move(c, unit, at % n_devices, err);
-        else
-            c->n_useless++;
+    for (int left = n_trials - 1; left > 0 && status == MO_OK; left--) {
+        try_chain(c);
+        if (c->n_changes > 0)
+            status =
+                judge(c, c->current_ns + share(first_ns, left, n_trials), err);
     }
     return status;
 }
@@ -118,6 +202,7 @@ static void begin(climber *c)
 {
     const mo_units *u = c->units;
 
+    c->current_ns = c->best->makespan_ns;
     memcpy(c->placement, c->best->device,
            (size_t) c->x->n * sizeof *c->placement);
     mo_units_room(c->x, u, c->room_bytes);
@@ -131,19 +216,17 @@ mo_status mo_climb(const mo_instance *x, const mo_units *units,
 {
     climber c = { .x = x, .units = units, .best = *schedule };
     mo_status status = MO_OK;
-    bool is_better;
 
-    c.n_left = EFFORT / (x->n + x->n_flows + 1);
-    c.placement = malloc(((size_t) x->n + 1) * sizeof *c.placement);
-    c.room_bytes = malloc(((size_t) x->n_devices + 1) * sizeof *c.room_bytes);
+    if (x->n == 0 || x->n_devices == 1)
+        return MO_OK;
+    c.placement = malloc((size_t) x->n * sizeof *c.placement);
+    c.room_bytes = malloc((size_t) x->n_devices * sizeof *c.room_bytes);
     if (!c.placement || !c.room_bytes)
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         begin(&c);
-        status = judge(&c, &is_better, err);
-    }
-    if (status == MO_OK)
         status = climb(&c, err);
+    }
     *schedule = c.best;
     free(c.room_bytes);
     free(c.placement);

@@ -1,5 +1,5 @@
 /*
- * climb.h - a schedule made better by moving one thing at a time.
+ * climb.h - a schedule made better by moving ops from device to device.
  */
 #ifndef MO_SCHEDULE_CLIMB_H
 #define MO_SCHEDULE_CLIMB_H
@@ -9,9 +9,13 @@
 #include "schedule/schedule.h"
 #include "schedule/units.h"
 
-/* Moves units to other devices, or swaps two where memory is full, and keeps
- * what mo_heft makes of it when that ends earlier.  Stops where no move helps,
- * or after an effort that depends on the instance's size and not on a clock. */
+/*
+ * Threshold accepting (Dueck and Scheuer, 1990): units move, alone or with what
+ * reads them, or change places where memory is full; mo_heft tells what that
+ * makes.  A little worse is allowed, and less and less so.  The best that was
+ * seen is kept.  The same input gives the same answer after an effort that
+ * depends on its size and not on a clock.
+ */
 mo_status mo_climb(const mo_instance *x, const mo_units *units,
                    mo_schedule **schedule, mo_error *err);
 

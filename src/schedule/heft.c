@@ -42,8 +42,6 @@ static bool may_go(const list *l, int op, int device)
 {
     int unit = l->units->of_op[op];
 
-    if (l->placement && l->placement[op] != device)
-        return false;
     if (l->unit_device[unit] != MO_FREE)
         return l->unit_device[unit] == device;
     return l->units->bytes[unit] <= l->room_bytes[device];
@@ -135,12 +133,24 @@ static mo_status try_device(list *l, int op, int device, int64_t limit_ns,
     return status;
 }
 
+/* The only device that is left to op, or MO_FREE. */
+static int decided(const list *l, int op)
+{
+    return l->placement ? l->placement[op]
+                        : l->unit_device[l->units->of_op[op]];
+}
+
 /* The device where op ends first, or MO_FREE. */
 static mo_status choose(list *l, int op, int *device, mo_error *err)
 {
     int64_t first_ns = INT64_MAX, end_ns;
 
-    *device = MO_FREE;
+    *device = decided(l, op);
+    if (*device != MO_FREE) {
+        if (!may_go(l, op, *device))
+            *device = MO_FREE;
+        return MO_OK;
+    }
     for (int k = 0; k < l->x->n_devices; k++) {
         mo_status status;
 

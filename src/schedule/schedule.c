@@ -19,23 +19,35 @@ typedef struct finder {
     const mo_instance *x;
     mo_schedule *s;
     size_t n, room;
-    int *sent_to; /* by device, the last tensor that goes there, plus 1 */
+    int64_t total_ns; /* of all transfers */
+    int *sent_to;     /* by device, the last tensor that goes there, plus 1 */
 } finder;
+
+/* Ops and flows are bounded when the instance is made.  A tensor sent to many
+ * devices, at the speed of its slowest flow, may take longer than its flows. */
+static mo_status add_up(finder *f, int64_t length_ns, mo_error *err)
+{
+    if (mo_int64_add(f->total_ns, length_ns, &f->total_ns) &&
+        f->total_ns <= INT64_MAX / 2)
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "all transfers together take more than 4 * 10^15 us (146 "
+                   "years); are their times in microseconds?");
+}
 
 static mo_status add(finder *f, int item, int from, int to, mo_error *err)
 {
     mo_schedule *s = f->s;
-    mo_status status = MO_PUSH(s->transfers, f->n, f->room, err);
+    int64_t length_ns = mo_schedule_item_ns(f->x, &s->regime, item, from, to);
+    mo_status status = add_up(f, length_ns, err);
 
-    if (status != MO_OK)
-        return status;
-    s->transfers[f->n++] = (mo_transfer){
-        .item = item,
-        .from = from,
-        .to = to,
-        .end_ns = mo_schedule_item_ns(f->x, &s->regime, item, from, to),
-    };
-    return MO_OK;
+    if (status == MO_OK)
+        status = MO_PUSH(s->transfers, f->n, f->room, err);
+    if (status == MO_OK)
+        s->transfers[f->n++] = (mo_transfer){
+            .item = item, .from = from, .to = to, .end_ns = length_ns
+        };
+    return status;
 }
 
 static mo_status add_flows(finder *f, mo_error *err)
