@@ -65,6 +65,12 @@ static mo_status read_first_line(mo_reading *r, mo_error *err)
     return MO_OK;
 }
 
+/* The columns' numbers so far. */
+typedef struct numbering {
+    bool from_zero; /* the first of them was 0 */
+    bool after_rows;
+} numbering;
+
 /* The number 0 for the second time, with another name: what was there before
  * were rows.  (With the same name it is a column told twice.) */
 static bool begins_anew(const mo_reading *r)
@@ -76,23 +82,38 @@ static bool begins_anew(const mo_reading *r)
     return r->n > 0 && !mo_word_is(&name, r->solution->values[0].name);
 }
 
-static mo_status read_column(mo_reading *r, bool *from_zero, mo_error *err)
+/* Forgets the rows when the first column comes. */
+static mo_status take_number(mo_reading *r, numbering *so_far, mo_error *err)
 {
     mo_word number;
     double ignored;
-    mo_status status;
     bool zero;
 
-    mo_reading_skip(r, "**");
     if (!mo_reading_word(r, &number) || !mo_word_number(&number, &ignored))
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "not a column's number, name, value and cost");
     zero = mo_word_is(&number, "0");
-    if (zero && *from_zero && begins_anew(r))
-        r->n = 0;
     if (r->n == 0)
-        *from_zero = zero;
-    status = mo_reading_pair(r, err);
+        so_far->from_zero = zero;
+    if (!zero || !so_far->from_zero || !begins_anew(r))
+        return MO_OK;
+    if (so_far->after_rows)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "another column with the number 0");
+    so_far->after_rows = true;
+    r->n = 0;
+    return MO_OK;
+}
+
+static mo_status read_column(mo_reading *r, numbering *so_far, mo_error *err)
+{
+    double ignored;
+    mo_status status;
+
+    mo_reading_skip(r, "**");
+    status = take_number(r, so_far, err);
+    if (status == MO_OK)
+        status = mo_reading_pair(r, err);
     if (status == MO_OK)
         status = mo_reading_next_number(r, "the reduced cost", &ignored, err);
     return status == MO_OK ? mo_reading_no_more(r, err) : status;
@@ -100,11 +121,11 @@ static mo_status read_column(mo_reading *r, bool *from_zero, mo_error *err)
 
 static mo_status read(mo_reading *r, mo_error *err)
 {
-    bool from_zero = false;
+    numbering so_far = { 0 };
     mo_status status = read_first_line(r, err);
 
     while (status == MO_OK && mo_reading_full_line(r))
-        status = read_column(r, &from_zero, err);
+        status = read_column(r, &so_far, err);
     return status;
 }
 

@@ -482,6 +482,8 @@ static const struct {
 
     { "Optimal - objective value x\n", 1, "'x' is not a number" },
     { "Optimal - objective value 1\n 0 x 1\n", 2, "cost is missing" },
+    { "Optimal - objective value 1\n 0 x 1 0\n 0 y 1 0\n 0 z 1 0\n", 4,
+      "another column with the number 0" },
     { "Optimal - objective value 1\n 0 x\n", 2, "'x' has no value" },
     { "Optimal - objective value 1\nx 1\n", 2, "number, name, value" },
     { "Optimal - objective value 1\n 0 x 1 0 0\n", 2, "too much" },
