@@ -58,6 +58,10 @@ typedef struct mo_paper_choice {
     int64_t upper_ns;         /* no solution that matters is longer */
 } mo_paper_choice;
 
+/* For an upper bound that is not the frame's: as much longer as the frame's is
+ * than its start, where schedules other than the best ones shall be kept. */
+int64_t mo_paper_stretched(const mo_frame *frame, int64_t ns);
+
 mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
                        mo_paper **paper, mo_error *err);
 

@@ -89,6 +89,18 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
     return status;
 }
 
+int64_t mo_paper_stretched(const mo_frame *frame, int64_t ns)
+{
+    double longer = (double) ns;
+
+    if (!frame->start || frame->start->makespan_ns == 0)
+        return ns;
+    longer *= (double) frame->upper_ns / (double) frame->start->makespan_ns;
+    if (longer > (double) MO_MAX_TOTAL_NS)
+        return MO_MAX_TOTAL_NS;
+    return longer > (double) ns ? (int64_t) longer : ns;
+}
+
 /* Up to a number of five digits: it is written in millions of rows. */
 static int64_t short_above(int64_t ns)
 {
@@ -113,6 +125,7 @@ static mo_status find_horizon(mo_paper *m, const mo_paper_choice *choice,
             mo_accepted_find(m->x, &m->frame->regime, m->memory, m->on.device,
                              m->on.n_slots, &m->own_start, &upper_ns, err);
         m->start = m->own_start;
+        upper_ns = mo_paper_stretched(m->frame, upper_ns);
     }
     if (room_ns < upper_ns / 10000)
         room_ns = upper_ns / 10000;

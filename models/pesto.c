@@ -176,7 +176,7 @@ static mo_status choose_start(const mo_frame *frame, mo_paper_choice *choice,
     choice->start = *own;
     if (!*own)
         return mo_serial_find(frame->x, &frame->regime, &choice->upper_ns, err);
-    choice->upper_ns = (*own)->makespan_ns;
+    choice->upper_ns = mo_paper_stretched(frame, (*own)->makespan_ns);
     return MO_OK;
 }
 
