@@ -1,0 +1,46 @@
+/*
+ * sample_model.h - random models that mean nothing, to send through sinks.
+ *
+ * Every kind of column, bound, sense and number is in them, and rows of one
+ * term as well as of all columns.
+ */
+#ifndef MO_TESTS_SAMPLE_MODEL_H
+#define MO_TESTS_SAMPLE_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/sink.h"
+#include "tests/strict.h"
+
+typedef struct sample_row {
+    const char *family;
+    int64_t number;
+    mo_sense sense;
+    double rhs;
+    int first, n; /* entries */
+} sample_row;
+
+typedef struct sample_model {
+    int n_columns, n_rows, n_entries;
+    mo_variable *columns;
+    sample_row *rows;
+    int *column;
+    double *coef;
+} sample_model;
+
+/* About so many columns and rows; the same for the same seed. */
+void sample_make(sample_model *s, unsigned seed, int n_columns, int n_rows);
+void sample_free(sample_model *s);
+
+/* As often as the sink asks; the test fails where the sink does. */
+void sample_send(const sample_model *s, mo_sink *sink);
+
+/* The bytes of the file; the caller frees them. */
+char *sample_lp(const sample_model *s, size_t *size);
+char *sample_mps(const sample_model *s, size_t buffer_bytes, size_t *size);
+
+/* What was read is the model, numbers to 15 digits. */
+void sample_is(const sample_model *s, const strict_model *m, unsigned seed);
+
+#endif
