@@ -111,6 +111,16 @@ static bool next_segment(const mo_compact *c, int cut, segment *s)
     return true;
 }
 
+/* Between two devices what leaves the one enters the other: ingress says
+ * nothing that egress does not. */
+static int n_told_apart(const mo_compact *c)
+{
+    return c->frame->regime.congestion == MO_CONGESTION_PORT &&
+                   c->x->n_devices == 2
+               ? mo_items_ingress(c->frame, 0)
+               : c->items->n_resources;
+}
+
 void mo_compact_load_rows(const mo_compact *c, mo_sink *sink)
 {
     segment s = { 0 };
@@ -122,6 +132,6 @@ void mo_compact_load_rows(const mo_compact *c, mo_sink *sink)
     s = (segment){ 0 };
     mo_sink_family(sink, "traffic");
     for (int cut = 0; next_segment(c, cut, &s); cut++)
-        for (int r = 0; r < c->items->n_resources; r++)
+        for (int r = 0; r < n_told_apart(c); r++)
             resource_row(c, &s, r, sink);
 }

@@ -63,7 +63,8 @@ static side egress_of(const mo_compact *c, const mo_send_pair *pair)
     return s;
 }
 
-/* A transfer for several readers has its device instead. */
+/* A transfer for several readers has its device instead.  Between two devices
+ * what leaves the one enters the other: the egress says it all. */
 static side ingress_of(const mo_compact *c, const mo_send_pair *pair)
 {
     const mo_item *first = &c->items->items[pair->first];
@@ -72,7 +73,8 @@ static side ingress_of(const mo_compact *c, const mo_send_pair *pair)
 
     s.together = is_together(c, &s) ||
                  (first->device != MO_FREE && first->device == second->device);
-    count_open(c, pair, &s);
+    if (c->x->n_devices > 2)
+        count_open(c, pair, &s);
     return s;
 }
 
