@@ -67,7 +67,7 @@ static void put_sizes(const mo_counts_report *r, mo_out *out)
         out, "%-12s%" PRId64 ", %" PRId64 " binary, %" PRId64 " continuous\n",
         "columns", c->binaries + c->continuous, c->binaries, c->continuous);
     mo_out_printf(out, "%-12s%" PRId64 "\n", "non-zeros", c->nonzeros);
-    put_range("coefficients", c->least_coef, c->largest_coef, out);
+    put_range("coefficient", c->least_coef, c->largest_coef, out);
     put_range("big-M", c->least_big_m, c->largest_big_m, out);
     mo_out_printf(
         out, "%-12s%s\n", "as LP",
