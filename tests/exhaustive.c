@@ -269,7 +269,7 @@ static void branch(search *s, plan *p)
     branch_with(s, p, second, first);
 }
 
-static bool fits_memory(const mo_instance *x, const placement *where)
+static bool fits_static(const mo_instance *x, const placement *where)
 {
     for (int k = 0; k < x->n_devices; k++) {
         int64_t sum = 0;
@@ -278,6 +278,86 @@ static bool fits_memory(const mo_instance *x, const placement *where)
             sum += where->device[i] == k ? x->memory_bytes[i] : 0;
         if (sum > x->capacity_bytes[k])
             return false;
+    }
+    return true;
+}
+
+/* Is op a clean cut: comparable with every other, and jumped over by none? */
+static bool is_cut(const mo_instance *x, int op)
+{
+    uint64_t before = 0, after = 0; /* what reaches it, and what it does */
+
+    for (int q = x->n_flows - 1; q >= 0; q--)
+        if (x->flows[q].to == op || is_in(before, x->flows[q].to))
+            before |= bit(x->flows[q].from);
+    for (int q = 0; q < x->n_flows; q++)
+        if (x->flows[q].from == op || is_in(after, x->flows[q].from))
+            after |= bit(x->flows[q].to);
+    for (int q = 0; q < x->n_flows; q++)
+        if (is_in(before, x->flows[q].from) && is_in(after, x->flows[q].to))
+            return false;
+    return (before | after | bit(op)) == bit(x->n) - 1;
+}
+
+/* How often the tensor is held on the device. */
+static int copies_on(const search *s, const placement *where, int tensor,
+                     int device)
+{
+    int n = 0;
+
+    if (where->device[s->x->tensor_from[tensor]] == device)
+        return 1;
+    for (int q = 0; q < s->x->n_flows; q++)
+        n += s->x->flows[q].tensor == tensor &&
+             where->device[s->x->flows[q].to] == device;
+    return s->regime->tensors == MO_TENSORS_ONCE && n > 1 ? 1 : n;
+}
+
+/* What is held on the device at most while the ops from first to last are
+ * under way: all weights, the largest workspace, and all their tensors. */
+static int64_t live_bytes(const search *s, const placement *where, int device,
+                          int first, int last)
+{
+    const mo_instance *x = s->x;
+    int64_t weights = 0, space = 0, tensors = 0;
+
+    for (int i = 0; i < x->n; i++)
+        if (where->device[i] == device) {
+            weights += x->weight_bytes[i];
+            space = later(space, x->memory_bytes[i] - x->weight_bytes[i]);
+        }
+    for (int t = 0; t < x->n_tensors; t++)
+        if (x->tensor_from[t] >= first && x->tensor_from[t] <= last &&
+            x->tensor_bytes[t] > 0)
+            tensors += x->tensor_bytes[t] * copies_on(s, where, t, device);
+    return weights + space + tensors;
+}
+
+/* Between each two clean cuts, those included. */
+static bool fits_live(const search *s, const placement *where)
+{
+    int first = 0;
+
+    for (int last = 0; last < s->x->n; last++) {
+        if (last + 1 < s->x->n && !is_cut(s->x, last))
+            continue;
+        for (int k = 0; k < s->x->n_devices; k++)
+            if (live_bytes(s, where, k, first, last) > s->x->capacity_bytes[k])
+                return false;
+        first = last;
+    }
+    return true;
+}
+
+static bool fits_memory(const search *s, const placement *where)
+{
+    switch (s->regime->memory) {
+    case MO_MEMORY_STATIC:
+        return fits_static(s->x, where);
+    case MO_MEMORY_LIVE:
+        return fits_live(s, where);
+    case MO_MEMORY_NONE:
+        break;
     }
     return true;
 }
@@ -297,7 +377,7 @@ static void keep_placement(search *s, const placement *where)
 {
     plan p;
 
-    if (s->regime->memory == MO_MEMORY_STATIC && !fits_memory(s->x, where))
+    if (!fits_memory(s, where))
         return;
     if (s->n_placements == s->room) {
         s->room = 2 * s->room + 64;
@@ -337,7 +417,6 @@ int64_t exhaustive_optimum(const mo_instance *x, const mo_regime *regime)
     plan p;
 
     ck_assert_int_le(x->n, MAX_OPS);
-    ck_assert(regime->memory != MO_MEMORY_LIVE);
     enumerate(&s, &where, 0);
     if (s.n_placements > 0)
         qsort(s.placements, s.n_placements, sizeof *s.placements,

@@ -16,8 +16,9 @@
 
 enum { EXHAUSTIVE_NONE = -1 }; /* no placement fits */
 
-/* The least makespan; memory is static or none.  The test fails when the
- * instance is too large to try. */
+/* The least makespan.  For live memory it is that of the placements which keep
+ * the models' bound on it, since that is what they promise to find.  The test
+ * fails when the instance is too large to try. */
 int64_t exhaustive_optimum(const mo_instance *x, const mo_regime *regime);
 
 #endif

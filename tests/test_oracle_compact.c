@@ -21,9 +21,11 @@ static void check_congestions(oracle *o, mo_tensors tensors)
         regime.congestion = (mo_congestion) c;
         oracle_check(o, &mo_formulation_compact, &regime);
     }
-    /* Without memory under one of them, another one with the next seed. */
+    /* Other memory under one of them, another one with the next seed. */
     regime.congestion = (mo_congestion) (o->seed / 5 % 4);
     regime.memory = MO_MEMORY_NONE;
+    oracle_check(o, &mo_formulation_compact, &regime);
+    regime.memory = MO_MEMORY_LIVE;
     oracle_check(o, &mo_formulation_compact, &regime);
 }
 

@@ -5,7 +5,7 @@
 
 enum { N_PARTS = 25, SECONDS = 600 };
 
-/* As printed, over all successors; and without memory.  Each under one
+/* As printed, over all successors; and with other memory.  Each under one
  * congestion, another one with the next seed. */
 static void check_variants(oracle *o)
 {
@@ -15,6 +15,8 @@ static void check_variants(oracle *o)
     oracle_check(o, &mo_formulation_paper, &regime);
     o->closure = false;
     regime.memory = MO_MEMORY_NONE;
+    oracle_check(o, &mo_formulation_paper, &regime);
+    regime.memory = MO_MEMORY_LIVE;
     oracle_check(o, &mo_formulation_paper, &regime);
 }
 
