@@ -1,6 +1,7 @@
 #include "models/lp.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -60,13 +61,25 @@ static char *put_term(lp *w, char *at, int column, double coef, bool first)
     return mo_line_name(at, &w->columns, column);
 }
 
+/* A reader that went away, or a full disk, ends the work long before a large
+ * model would. */
+static bool writes_in_vain(lp *w, const mo_row_terms *row)
+{
+    const int64_t often = 4096;
+
+    return row->number % often == 0 &&
+           mo_out_failure(w->line.out, &w->sink.failure) != MO_OK;
+}
+
 static void write_row(mo_sink *sink, const mo_row_terms *row)
 {
     static const char senses[][4] = { "<= ", ">= ", "= " };
     lp *w = (lp *) sink;
-    char *at = mo_line_open(&w->line);
+    char *at;
 
-    at = mo_line_text(at, row->family);
+    if (writes_in_vain(w, row))
+        return;
+    at = mo_line_text(mo_line_open(&w->line), row->family);
     *at++ = '_';
     at += mo_number_write_int(at, row->number);
     *at++ = ':';

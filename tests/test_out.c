@@ -397,8 +397,11 @@ START_TEST(a_full_disk_is_told_at_the_end)
     mo_out *out = NULL;
 
     MUST(mo_out_open("/dev/full", &out, &err));
+    MUST(mo_out_failure(out, &err));
     for (int i = 0; i < 1000000; i++)
         mo_out_text(out, "more ");
+    ck_assert_int_eq(mo_out_failure(out, &full), MO_E_IO);
+    ck_assert_str_eq(full.text, "cannot write: No space left on device");
     ck_assert_int_eq(mo_out_commit(out, &full), MO_E_IO);
     ck_assert_str_eq(full.file, "/dev/full");
     ck_assert_str_eq(full.text, "cannot write: No space left on device");

@@ -271,6 +271,16 @@ static void free_output(output *o)
     free(o);
 }
 
+mo_status mo_out_failure(const mo_out *out, mo_error *err)
+{
+    const output *o = (const output *) out;
+
+    if (!o->failure)
+        return MO_OK;
+    return o->target ? mo_target_fail(o->target, o->failure, err)
+                     : mo_fail_memory(err);
+}
+
 mo_status mo_out_commit(mo_out *out, mo_error *err)
 {
     output *o = of(out);

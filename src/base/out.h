@@ -71,6 +71,10 @@ char *mo_out_take(mo_out *out, size_t *size);
  * for many short texts one after the other. */
 const char *mo_out_lend(mo_out *out, size_t *size);
 
+/* The failure that mo_out_commit will tell, if there was one already; for long
+ * work that would be in vain. */
+mo_status mo_out_failure(const mo_out *out, mo_error *err);
+
 /* Flushes, closes and renames; out is gone afterwards, whatever the result.
  * On failure the target is as it was before. */
 mo_status mo_out_commit(mo_out *out, mo_error *err);

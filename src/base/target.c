@@ -273,6 +273,12 @@ static int put_in_place(mo_target *target)
     return 0;
 }
 
+mo_status mo_target_fail(const mo_target *target, int failure, mo_error *err)
+{
+    errno = failure;
+    return mo_fail_errno(err, target->name, "cannot write");
+}
+
 mo_status mo_target_commit(mo_target *target, int failure, mo_error *err)
 {
     int closing = close_fd(target->fd);
@@ -284,8 +290,7 @@ mo_status mo_target_commit(mo_target *target, int failure, mo_error *err)
         failure = put_in_place(target);
     if (failure) {
         remove_temporary(target);
-        errno = failure;
-        status = mo_fail_errno(err, target->name, "cannot write");
+        status = mo_target_fail(target, failure, err);
     }
     free_target(target);
     return status;

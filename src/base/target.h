@@ -21,6 +21,9 @@ mo_status mo_target_open(const char *path, mo_target **target, mo_error *err);
 /* Where to write. */
 int mo_target_fd(const mo_target *target);
 
+/* Tells of a write that went wrong with this errno. */
+mo_status mo_target_fail(const mo_target *target, int failure, mo_error *err);
+
 /* Closes and puts the file in its place, or, when failure is the errno of a
  * write that went wrong, removes it and tells.  target is gone afterwards. */
 mo_status mo_target_commit(mo_target *target, int failure, mo_error *err);
