@@ -27,12 +27,20 @@ typedef struct known {
     unsigned char part;
 } known;
 
+/* The lengths of numbers met lately. */
+enum { LENGTH_SLOTS = 4096 };
+
+typedef struct lengths {
+    double magnitude[LENGTH_SLOTS];
+    unsigned char length[LENGTH_SLOTS];
+} lengths;
+
 typedef struct counter {
     mo_sink sink;
     mo_count *count;
     mo_count now;
     range coefs, big_ms;
-    mo_decimals decimals;
+    lengths lengths;
     known *columns;
     size_t room;
     bool in_integers; /* the last column was binary */
@@ -42,9 +50,29 @@ typedef struct counter {
     int64_t longer_at;   /* the number at which it grows */
 } counter;
 
+/* No magnitude is negative: every slot is free. */
+static void init_lengths(lengths *l)
+{
+    for (int i = 0; i < LENGTH_SLOTS; i++)
+        l->magnitude[i] = -1;
+}
+
+static size_t length_of(lengths *l, double magnitude)
+{
+    uint64_t slot;
+
+    memcpy(&slot, &magnitude, sizeof slot);
+    slot = slot * UINT64_C(0x9e3779b97f4a7c15) >> 52; /* 2^12 slots */
+    if (l->magnitude[slot] != magnitude) {
+        l->magnitude[slot] = magnitude;
+        l->length[slot] = (unsigned char) mo_decimal_length(magnitude);
+    }
+    return l->length[slot];
+}
+
 static int64_t number_length(counter *c, double value)
 {
-    return (value < 0) + mo_decimal_of(&c->decimals, fabs(value))->length;
+    return (value < 0) + (int64_t) length_of(&c->lengths, fabs(value));
 }
 
 static void count_binary(counter *c, int64_t name)
@@ -179,29 +207,31 @@ static void make_room(lp_row *row, int64_t piece)
 
 static void widen(range *r, double magnitude)
 {
-    if (magnitude < r->least)
-        r->least = magnitude;
-    if (magnitude > r->largest)
-        r->largest = magnitude;
+    r->least = magnitude < r->least ? magnitude : r->least;
+    r->largest = magnitude > r->largest ? magnitude : r->largest;
 }
 
 /* Returns the length of the terms in MPS. */
 static int64_t count_terms(counter *c, const mo_row_terms *row, lp_row *lp)
 {
     int64_t mps = (LENGTH("   \n") + c->row_name) * row->n;
+    lp_row now = *lp;
+    range coefs = c->coefs;
 
     for (int i = 0; i < row->n; i++) {
         double magnitude = fabs(row->coefs[i]);
         size_t name = c->columns[row->columns[i]].length, number = 0, room;
 
         if (magnitude != 1)
-            number = mo_decimal_of(&c->decimals, magnitude)->length;
+            number = length_of(&c->lengths, magnitude);
         room = mo_lp_term_room(number, name);
-        make_room(lp, (int64_t) room);
-        lp->line += (int64_t) room;
+        make_room(&now, (int64_t) room);
+        now.line += (int64_t) room;
         mps += (int64_t) (name + (number ? number : 1)) + (row->coefs[i] < 0);
-        widen(&c->coefs, magnitude);
+        widen(&coefs, magnitude);
     }
+    *lp = now;
+    c->coefs = coefs;
     return mps;
 }
 
@@ -286,7 +316,7 @@ mo_status mo_count_new(mo_count *count, mo_sink **sink, mo_error *err)
         return MO_E_MEMORY;
     c->count = count;
     c->coefs = c->big_ms = (range){ INFINITY, 0 };
-    mo_decimals_init(&c->decimals);
+    init_lengths(&c->lengths);
     *sink = &c->sink;
     return MO_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,18 +49,44 @@ static size_t write_rounded(char *text, double magnitude)
 
 /* Below 10^15 millionths the nearest whole number of them has 15 digits; if the
  * double is the nearest to it, it is the one to write. */
-size_t mo_decimal_write(char *text, double magnitude)
+static bool to_millionths(double magnitude, int64_t *millionths)
 {
-    double millionths = magnitude * MILLION;
+    double whole = magnitude * MILLION;
 
     assert(isfinite(magnitude) && magnitude >= 0);
-    if (millionths < 1e15) {
-        double whole = rint(millionths);
+    if (whole >= 1e15)
+        return false;
+    whole = rint(whole);
+    *millionths = (int64_t) whole;
+    return whole / MILLION == magnitude;
+}
 
-        if (whole / MILLION == magnitude)
-            return write_millionths(text, (int64_t) whole);
-    }
+size_t mo_decimal_write(char *text, double magnitude)
+{
+    int64_t millionths;
+
+    if (to_millionths(magnitude, &millionths))
+        return write_millionths(text, millionths);
     return write_rounded(text, magnitude);
+}
+
+size_t mo_decimal_length(double magnitude)
+{
+    char text[MO_NUMBER_SIZE];
+    int64_t millionths;
+    size_t length = 1;
+    int rest;
+
+    if (!to_millionths(magnitude, &millionths))
+        return write_rounded(text, magnitude);
+    for (int64_t whole = millionths / MILLION; whole >= 10; whole /= 10)
+        length++;
+    rest = (int) (millionths % MILLION);
+    if (rest == 0)
+        return length;
+    for (length += 7; rest % 10 == 0; rest /= 10)
+        length--;
+    return length;
 }
 
 /* No magnitude is negative: every slot is free. */

@@ -28,6 +28,9 @@ typedef struct mo_decimals {
  * length. */
 size_t mo_decimal_write(char *text, double magnitude);
 
+/* How long that would be, for less than writing it. */
+size_t mo_decimal_length(double magnitude);
+
 void mo_decimals_init(mo_decimals *decimals);
 
 /* What mo_decimal_of does with a number it has not met lately. */

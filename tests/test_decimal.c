@@ -35,6 +35,7 @@ START_TEST(numbers_have_fifteen_digits)
     ck_assert_msg(length == strlen(decimals[_i].text) &&
                       memcmp(text, decimals[_i].text, length) == 0,
                   "%.*s", (int) length, text);
+    ck_assert_int_eq(mo_decimal_length(decimals[_i].value), length);
 }
 END_TEST
 
@@ -54,6 +55,7 @@ START_TEST(any_number_is_what_fifteen_digits_say)
         length = mo_decimal_write(text, value);
         snprintf(expected, sizeof expected, "%.15g", value);
         ck_assert_int_le(length, 22);
+        ck_assert_int_eq(mo_decimal_length(value), length);
         ck_assert_msg(strtod(text, NULL) == strtod(expected, NULL), "%s for %s",
                       text, expected);
     }
