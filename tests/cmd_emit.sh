@@ -152,6 +152,24 @@ for options in "" "--formulation paper" "--formulation paper --closure" \
     done
 done
 
+# Room for rows of one's own: longer schedules, and no symmetry broken.
+cat >"$work/twins.xml" <<'END'
+<cluster>
+  <device id="A" model="t4"/>
+  <device id="B" model="t4"/>
+  <link between="A B" gbps="8"/>
+</cluster>
+END
+exits "equal devices" 0 \
+    moirai-emit -q --stats --json -c "$work/twins.xml" "$net"
+ok "are told apart" grep -q '"twin":' "$work/out"
+horizon=$(value horizon_us)
+exits "equal devices with slack" 0 \
+    moirai-emit -q --stats --json --slack 2.5 -c "$work/twins.xml" "$net"
+ok "are not" sh -c '! grep -q "\"twin\":" "$0"' "$work/out"
+ok "and schedules may be longer" awk -v a="$horizon" -v b="$(value horizon_us)" \
+    'BEGIN { exit !(b > 2.49 * a && b < 2.51 * a) }'
+
 # ------------------------------------------------------------- map and start --
 
 exits "a map and a start" 0 moirai-emit -q --map "$work/map.csv" \
