@@ -1,0 +1,119 @@
+/*
+ * solver.h - the solvers we know, and what each can do: one table, one file for
+ * each of them.
+ */
+#ifndef MO_SOLVERS_SOLVER_H
+#define MO_SOLVERS_SOLVER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "models/start.h"
+#include "solvers/command_line.h"
+#include "solvers/solution.h"
+
+typedef enum mo_way {
+    MO_WAY_PROCESS, /* the solver's own program on the model file */
+    MO_WAY_LIBRARY, /* its C API, loaded at run time, in a child of ours */
+    MO_WAY_COMMAND  /* a template of the user's */
+} mo_way;
+
+enum {
+    MO_LIMIT_TIME = 1,
+    MO_LIMIT_GAP = 2,
+    MO_LIMIT_THREADS = 4,
+    MO_LIMIT_MEMORY = 8
+};
+
+/* What is asked of a solver. */
+typedef struct mo_job {
+    const char *model;  /* an LP or MPS file, as it lies; may be .gz or .zst */
+    const char *start;  /* in the layout the solver reads, or NULL */
+    const char *folder; /* a private one to work in */
+    double time_s;      /* 0: no limit */
+    double gap;         /* relative; negative: the solver's own */
+    int threads;        /* 0: the solver's own */
+    int memory_mib;     /* 0: no limit */
+    bool presolve;      /* false: off */
+} mo_job;
+
+/* Where a solver was found. */
+typedef struct mo_found {
+    char *program; /* NULL: not this way */
+    char *library; /* NULL: not this way */
+
+    /* Filled by mo_solver_ask. */
+    char *version;         /* "1.15.1", of the program, or else the library */
+    char *library_version; /* NULL: it would not say */
+    char *trouble;    /* what is known to be wrong with this version, or NULL */
+    bool no_presolve; /* the trouble goes away without presolve */
+} mo_found;
+
+/* What a line of the log tells of the progress. */
+typedef struct mo_step {
+    bool has_incumbent, has_bound;
+    double incumbent, bound, seconds;
+} mo_step;
+
+/* Where a program will leave its answer; each is NULL or the caller's. */
+typedef struct mo_answer_files {
+    char *solution;
+    char *fallback; /* read when there is no solution: the best so far */
+} mo_answer_files;
+
+typedef struct mo_solver {
+    const char *name, *title; /* "highs", "HiGHS" */
+    const char *help;
+    unsigned limits; /* MO_LIMIT_... it obeys by itself */
+    bool starts;     /* it reads a start, in this layout: */
+    mo_start_layout start_layout;
+    bool stops_well; /* its program writes what it has on SIGINT */
+
+    /* Looks for it: path (of --solver-path; or NULL), MOIRAI_<NAME>, PATH and
+     * the loader's path, then the private folder.  A path that was given and
+     * leads to nothing is an error; else nothing found leaves both NULL. */
+    mo_status (*find)(const char *path, mo_found *found, mo_error *err);
+
+    /* process: prints its version, among other words, and the words before
+     * that. */
+    mo_status (*ask)(const mo_found *found, mo_command_line *line,
+                     mo_error *err);
+    const char *version_after;
+
+    /* What is wrong with this version; NULL: nothing known. */
+    mo_status (*examine)(mo_found *found, mo_error *err);
+
+    /* process: the command line for job. */
+    mo_status (*command)(const mo_found *found, const mo_job *job,
+                         mo_command_line *line, mo_answer_files *files,
+                         mo_error *err);
+
+    /* library: runs in a child, writes the solution to
+     * job->folder/"library.sol" in the MIPLIB layout with comments for status
+     * and bound, prints progress to stdout as the program would; returns an
+     * exit code.  NULL: no such way. */
+    int (*solve)(const mo_found *found, const mo_job *job);
+
+    /* library: runs in a child, prints the version on a line of its own. */
+    int (*library_version)(const char *library);
+
+    /* Reads a line of the log into step; false when it tells nothing. */
+    bool (*step)(const char *line, mo_step *step);
+
+    /* Finds in a line of the log why it failed; NULL: no word of it. */
+    bool (*failed)(const char *line);
+} mo_solver;
+
+extern const mo_solver mo_solver_highs, mo_solver_scip, mo_solver_gurobi,
+    mo_solver_cbc, mo_solver_glpk;
+extern const mo_solver *const mo_solvers[]; /* ends with NULL; default first */
+
+const mo_solver *mo_solver_of(const char *name); /* NULL: none */
+
+/* Asks what was found for its version, in a child, and looks for known trouble.
+ * A solver that cannot be asked is no error. */
+mo_status mo_solver_ask(const mo_solver *solver, mo_found *found,
+                        mo_error *err);
+void mo_found_clear(mo_found *found);
+
+#endif
