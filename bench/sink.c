@@ -19,7 +19,7 @@
 #include "models/mps.h"
 
 #define MIN_LP_SPEED 0.8 /* bytes per nanosecond */
-#define MAX_COUNTING 0.5
+#define MAX_COUNTING (1.0 / 3)
 
 enum { OPS = 3200, DEVICES = 4, PAIRS = OPS * (OPS - 1) / 2 };
 
