@@ -101,18 +101,6 @@ double mo_compact_start_arc(const mo_compact *c, const mo_item *item,
            is_read_on(c, item, arc.b);
 }
 
-static bool share(const mo_compact *c, const mo_start_item *s,
-                  const mo_start_item *t)
-{
-    mo_arc first = { s->a, s->b }, second = { t->a, t->b };
-
-    for (int r = 0; r < c->items->n_resources; r++)
-        if (mo_items_needs(c->frame, first, r) &&
-            mo_items_needs(c->frame, second, r))
-            return true;
-    return false;
-}
-
 double mo_compact_start_send_order(const mo_compact *c, int first, int second)
 {
     const mo_start_item *s, *t;
@@ -121,7 +109,9 @@ double mo_compact_start_send_order(const mo_compact *c, int first, int second)
         return 0;
     s = &c->start[first];
     t = &c->start[second];
-    return s->sent && t->sent && share(c, s, t) &&
+    return s->sent && t->sent &&
+           mo_items_share(c->frame, (mo_arc){ s->a, s->b },
+                          (mo_arc){ t->a, t->b }) &&
            is_before(s->end_ns, t->start_ns, first < second, t->end_ns,
                      s->start_ns);
 }

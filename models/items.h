@@ -97,6 +97,9 @@ int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc);
 /* Does what goes from a to another device b need the resource? */
 bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource);
 
+/* Is there a resource that both arcs, to other devices, need? */
+bool mo_items_share(const mo_frame *frame, mo_arc first, mo_arc second);
+
 /* Resources with congestion by port: what leaves a device, what enters it. */
 static inline int mo_items_egress(const mo_frame *frame, int device)
 {

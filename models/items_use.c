@@ -32,6 +32,31 @@ bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource)
     return false;
 }
 
+static bool routes_cross(const mo_instance *x, mo_arc first, mo_arc second)
+{
+    int64_t pair = (int64_t) first.a * x->n_devices + first.b;
+
+    for (int r = x->route_start[pair]; r < x->route_start[pair + 1]; r++)
+        if (route_has(x, second, x->route_link[r]))
+            return true;
+    return false;
+}
+
+bool mo_items_share(const mo_frame *frame, mo_arc first, mo_arc second)
+{
+    switch (frame->regime.congestion) {
+    case MO_CONGESTION_PORT:
+        return first.a == second.a || first.b == second.b;
+    case MO_CONGESTION_CHANNEL:
+        return first.a == second.a && first.b == second.b;
+    case MO_CONGESTION_LINK:
+        return routes_cross(frame->x, first, second);
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return false;
+}
+
 static int count_resources(const mo_frame *frame)
 {
     int k = frame->x->n_devices;
