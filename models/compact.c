@@ -78,8 +78,6 @@ void mo_compact_delay(const mo_compact *c, mo_sink *sink, int item, double sign)
             mo_term(sink, mo_compact_arc(c, it, e), sign * delay[e]);
 }
 
-/* Making it */
-
 static mo_status allocate(mo_compact *c, mo_error *err)
 {
     size_t n = (size_t) c->x->n, cells = n * (size_t) c->x->n_devices;
@@ -253,8 +251,6 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
         release(c);
     return status;
 }
-
-/* Rows */
 
 static int place_of(const void *state, int op, int device)
 {

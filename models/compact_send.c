@@ -89,8 +89,6 @@ static bool has_both(const side *s)
     return s->i != MO_FREE && s->j != MO_FREE;
 }
 
-/* Counting */
-
 typedef struct counting {
     mo_compact *c;
     int64_t n_columns;
@@ -133,8 +131,6 @@ mo_status mo_compact_send_count(mo_compact *c, int64_t *n_columns,
     *n_columns = k.n_columns;
     return k.status;
 }
-
-/* Rows */
 
 typedef struct writing {
     const mo_compact *c;
