@@ -38,7 +38,6 @@ static void check(const problem *p, const mo_formulation *formulation,
 static bool can_write(const mo_formulation *formulation, const problem *p,
                       const mo_regime *regime)
 {
-    mo_error err;
     mo_frame *frame;
     void *state = NULL;
     bool can;
@@ -46,7 +45,7 @@ static bool can_write(const mo_formulation *formulation, const problem *p,
     if (regime->tensors == MO_TENSORS_ONCE && !formulation->knows_once)
         return false;
     MUST(mo_frame_make(p->x, regime, false, &frame, &err));
-    can = formulation->prepare(frame, &state, &err) == MO_OK;
+    can = formulation->prepare(frame, &state, NULL) == MO_OK;
     if (can)
         formulation->release(state);
     mo_frame_free(frame);
