@@ -53,5 +53,7 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
     if (options->has_rules)
         add_digest(identity, 'f', options->rules_digest);
     add_options(identity, options);
+    if (options->unit_ns)
+        add(identity, "moirai_u_%" PRId64, options->unit_ns);
     add_digest(identity, 'i', x->digest);
 }

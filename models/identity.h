@@ -2,8 +2,8 @@
  * identity.h - where a model came from, told in the names of columns.
  *
  * A solution file is all that travels back from the solver's host.  Columns
- * fixed to 1 carry the digests of graph, cluster, profile, rules and instance
- * and the options in their names; every solver copies them.  moirai-model(5).
+ * fixed to 1 carry the digests of graph, cluster, profile, rules and instance,
+ * the options and the time unit in their names; every solver copies them.  moirai-model(5).
  */
 #ifndef MO_MODELS_IDENTITY_H
 #define MO_MODELS_IDENTITY_H
@@ -16,7 +16,7 @@
 #include "models/variable.h"
 #include "schedule/regime.h"
 
-enum { MO_IDENTITY_NAMES = 6 };
+enum { MO_IDENTITY_NAMES = 7 };
 
 typedef struct mo_identity {
     int n;
@@ -31,6 +31,7 @@ typedef struct mo_identity_options {
     uint64_t graph_digest; /* of the graph as read, before it was coarsened */
     bool has_rules;        /* a rule file was used: */
     uint64_t rules_digest;
+    int64_t unit_ns; /* that times are counted in; 0: not told */
 } mo_identity_options;
 
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,

@@ -85,14 +85,14 @@ ok "and is else the same" cmp "$work/stdin.lp" "$work/nameless.lp"
 is "where a model came from" \
     "$(identity "$work/model.lp" | sed 's/_[0-9a-f]\{16\}$/_HEX/')" \
     "$(printf '%s\n' moirai_g_HEX moirai_c_HEX \
-        moirai_o_compact.port.once.static.none moirai_i_HEX)"
+        moirai_o_compact.port.once.static.none moirai_u_1000 moirai_i_HEX)"
 is "the same in both formats" "$(identity "$work/model.mps")" \
     "$(identity "$work/model.lp")"
 for name in $(identity "$work/model.lp"); do
     ok "$name is a column" grep -q "^ *$name = 1\$\|^ *1 <= $name <= 1\$" \
         "$work/model.lp"
 done
-ok "held by a row" grep -q '^ *identity_0: .*moirai_g_.* = 4$' "$work/model.lp"
+ok "held by a row" grep -q '^ *identity_0: .*moirai_g_.* = 5$' "$work/model.lp"
 
 exits "all options" 0 moirai-emit -q --formulation paper --congestion link \
     --memory none --closure --fusion eigen -o "$work/all.lp" "$inception"

@@ -37,13 +37,15 @@ START_TEST(a_profile_and_rules_are_told_when_there_are_any)
     mo_identity_options options = { .formulation = "paper",
                                     .fusion = "file",
                                     .has_rules = true,
-                                    .rules_digest = 2 };
+                                    .rules_digest = 2,
+                                    .unit_ns = 1000 };
     mo_identity identity;
 
     mo_identity_make(&x, &options, &identity);
     ck_assert_int_eq(identity.n, MO_IDENTITY_NAMES);
     ck_assert_str_eq(identity.name[2], "moirai_p_0000000000000001");
     ck_assert_str_eq(identity.name[3], "moirai_f_0000000000000002");
+    ck_assert_str_eq(identity.name[5], "moirai_u_1000");
 }
 END_TEST
 

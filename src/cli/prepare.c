@@ -139,6 +139,7 @@ mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
     status = make_frame(p, x, made, err);
     if (status != MO_OK)
         return status;
+    made->o.unit_ns = made->frame->unit_ns;
     mo_identity_make(x, &made->o, &made->identity);
     status = mo_model_make(made->formulation, made->frame, &made->identity,
                            &made->model, err);
