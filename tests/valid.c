@@ -36,62 +36,78 @@ static bool are_apart(int64_t a_from, int64_t a_to, int64_t b_from,
     return a_to <= b_from || b_to <= a_from;
 }
 
-static void check_ops(const mo_instance *x, const mo_schedule *s)
+static const char *broken_op(const mo_instance *x, const mo_schedule *s, int i)
+{
+    if (s->device[i] < 0 || s->device[i] >= x->n_devices)
+        return "an op is nowhere";
+    if (s->start_ns[i] < 0)
+        return "an op starts before all begins";
+    if (x->pin[i] != MO_FREE && x->pin[i] != s->device[i])
+        return "an op is not where it is pinned";
+    for (int j = 0; j < i; j++) {
+        if (x->group[i] != MO_FREE && x->group[i] == x->group[j] &&
+            s->device[i] != s->device[j])
+            return "a group is on two devices";
+        if (s->device[i] == s->device[j] &&
+            !are_apart(s->start_ns[i], end_of(x, s, i), s->start_ns[j],
+                       end_of(x, s, j)))
+            return "two ops run at once";
+    }
+    return NULL;
+}
+
+static const char *broken_makespan(const mo_instance *x, const mo_schedule *s)
 {
     int64_t last_ns = 0;
 
-    ck_assert_int_eq(s->n, x->n);
-    for (int i = 0; i < x->n; i++) {
-        ck_assert(s->device[i] >= 0 && s->device[i] < x->n_devices);
-        ck_assert(s->start_ns[i] >= 0);
-        ck_assert(x->pin[i] == MO_FREE || x->pin[i] == s->device[i]);
+    for (int i = 0; i < x->n; i++)
         last_ns = end_of(x, s, i) > last_ns ? end_of(x, s, i) : last_ns;
-        for (int j = 0; j < i; j++) {
-            if (x->group[i] != MO_FREE && x->group[i] == x->group[j])
-                ck_assert_int_eq(s->device[i], s->device[j]);
-            if (s->device[i] == s->device[j])
-                ck_assert_msg(are_apart(s->start_ns[i], end_of(x, s, i),
-                                        s->start_ns[j], end_of(x, s, j)),
-                              "ops %d and %d run at once", j, i);
-        }
-    }
-    ck_assert_int_eq(s->makespan_ns, last_ns);
+    return s->makespan_ns == last_ns ? NULL : "the makespan is wrong";
 }
 
 /* Each flow is brought by exactly one transfer in time, or needs none. */
-static void check_flow(const mo_instance *x, const mo_schedule *s, int q)
+static const char *broken_flow(const mo_instance *x, const mo_schedule *s,
+                               int q)
 {
     const mo_flow *flow = &x->flows[q];
     bool stays = s->device[flow->from] == s->device[flow->to];
     int n = 0;
 
-    ck_assert(end_of(x, s, flow->from) <= s->start_ns[flow->to]);
+    if (end_of(x, s, flow->from) > s->start_ns[flow->to])
+        return "an op starts before what it reads";
     for (int t = 0; t < s->n_transfers; t++)
         if (brings(x, s, &s->transfers[t], q)) {
             n++;
-            ck_assert_int_eq(s->transfers[t].from, s->device[flow->from]);
-            ck_assert(end_of(x, s, flow->from) <= s->transfers[t].start_ns);
-            ck_assert(s->transfers[t].end_ns <= s->start_ns[flow->to]);
+            if (s->transfers[t].from != s->device[flow->from])
+                return "a transfer comes from elsewhere";
+            if (end_of(x, s, flow->from) > s->transfers[t].start_ns)
+                return "a transfer starts before there is anything to send";
+            if (s->transfers[t].end_ns > s->start_ns[flow->to])
+                return "an op starts before what it reads has arrived";
         }
-    ck_assert_msg(n == !stays, "flow %d is sent %d times", q, n);
+    return n == !stays ? NULL : "a flow is not sent exactly once";
 }
 
-static void check_transfer(const mo_instance *x, const mo_schedule *s, int at)
+static const char *broken_transfer(const mo_instance *x, const mo_schedule *s,
+                                   int at)
 {
     const mo_transfer *t = &s->transfers[at];
     bool is_read = false;
 
-    ck_assert_int_ne(t->from, t->to);
-    ck_assert_int_eq(t->end_ns - t->start_ns,
-                     is_once(s)
-                         ? mo_instance_tensor_ns(x, t->item, t->from, t->to)
-                         : mo_instance_flow_ns(x, t->item, t->from, t->to));
+    if (t->from == t->to)
+        return "a transfer stays where it is";
+    if (t->end_ns - t->start_ns !=
+        (is_once(s) ? mo_instance_tensor_ns(x, t->item, t->from, t->to)
+                    : mo_instance_flow_ns(x, t->item, t->from, t->to)))
+        return "a transfer does not take its time";
     for (int q = 0; q < x->n_flows; q++)
         is_read = is_read || brings(x, s, t, q);
-    ck_assert_msg(is_read, "transfer %d is for nobody", at);
-    if (at > 0)
-        ck_assert(t[-1].item < t->item ||
-                  (t[-1].item == t->item && t[-1].to < t->to));
+    if (!is_read)
+        return "a transfer is for nobody";
+    if (at > 0 &&
+        (t[-1].item > t->item || (t[-1].item == t->item && t[-1].to >= t->to)))
+        return "transfers are not in order";
+    return NULL;
 }
 
 static bool share_a_link(const mo_instance *x, const mo_transfer *t,
@@ -123,17 +139,17 @@ static bool exclude_each_other(const mo_instance *x, mo_congestion congestion,
     return false;
 }
 
-static void check_congestion(const mo_instance *x, const mo_schedule *s)
+static const char *broken_congestion(const mo_instance *x, const mo_schedule *s)
 {
     for (int i = 0; i < s->n_transfers; i++)
         for (int j = 0; j < i; j++) {
             const mo_transfer *t = &s->transfers[i], *u = &s->transfers[j];
 
-            if (exclude_each_other(x, s->regime.congestion, t, u))
-                ck_assert_msg(
-                    are_apart(t->start_ns, t->end_ns, u->start_ns, u->end_ns),
-                    "transfers %d and %d are under way at once", j, i);
+            if (exclude_each_other(x, s->regime.congestion, t, u) &&
+                !are_apart(t->start_ns, t->end_ns, u->start_ns, u->end_ns))
+                return "two transfers are in each other's way";
         }
+    return NULL;
 }
 
 /* What lasts [from, to), or only a moment. */
@@ -238,27 +254,42 @@ void peak_by_definition(const mo_instance *x, const mo_schedule *s,
                             : static_sum(x, s, k);
 }
 
-static void check_memory(const mo_instance *x, const mo_schedule *s)
+static const char *broken_memory(const mo_instance *x, const mo_schedule *s)
 {
     int64_t *peak_bytes = calloc((size_t) x->n_devices + 1, sizeof *peak_bytes);
+    const char *broken = NULL;
 
     ck_assert_ptr_nonnull(peak_bytes);
     peak_by_definition(x, s, peak_bytes);
     for (int k = 0; k < x->n_devices; k++)
-        if (s->regime.memory != MO_MEMORY_NONE)
-            ck_assert_msg(peak_bytes[k] <= x->capacity_bytes[k],
-                          "device %d needs %lld bytes", k,
-                          (long long) peak_bytes[k]);
+        if (s->regime.memory != MO_MEMORY_NONE &&
+            peak_bytes[k] > x->capacity_bytes[k])
+            broken = "a device needs more memory than it has";
     free(peak_bytes);
+    return broken;
+}
+
+const char *broken_rule(const mo_instance *x, const mo_schedule *s)
+{
+    const char *broken = NULL;
+
+    ck_assert_int_eq(s->n, x->n);
+    for (int i = 0; i < x->n && !broken; i++)
+        broken = broken_op(x, s, i);
+    if (!broken)
+        broken = broken_makespan(x, s);
+    for (int q = 0; q < x->n_flows && !broken; q++)
+        broken = broken_flow(x, s, q);
+    for (int t = 0; t < s->n_transfers && !broken; t++)
+        broken = broken_transfer(x, s, t);
+    if (!broken)
+        broken = broken_congestion(x, s);
+    return broken ? broken : broken_memory(x, s);
 }
 
 void check_valid(const mo_instance *x, const mo_schedule *s)
 {
-    check_ops(x, s);
-    for (int q = 0; q < x->n_flows; q++)
-        check_flow(x, s, q);
-    for (int t = 0; t < s->n_transfers; t++)
-        check_transfer(x, s, t);
-    check_congestion(x, s);
-    check_memory(x, s);
+    const char *broken = broken_rule(x, s);
+
+    ck_assert_msg(!broken, "%s", broken);
 }

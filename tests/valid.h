@@ -17,6 +17,11 @@ enum { N_REGIMES = 4 * 2 * 3 };
 
 mo_regime regime_of(int number);
 
+/* Which rule it breaks, in a few words, or NULL when it is valid in its regime.
+ * Devices may be any numbers; transfers have to be sorted and of items and
+ * devices that there are. */
+const char *broken_rule(const mo_instance *x, const mo_schedule *s);
+
 /* The test fails, saying which rule is broken, unless the schedule is valid in
  * its regime.  Memory is looked at, too. */
 void check_valid(const mo_instance *x, const mo_schedule *s);
