@@ -1,8 +1,8 @@
 /*
  * workdir.h - a private folder for one run, gone afterwards.
  *
- * Under TMPDIR, with a lock in it that the kernel lets go when we end; folders
- * whose lock nobody holds were left by a run that was killed, and the next run
+ * Under TMPDIR, and locked, which the kernel undoes when we end; folders that
+ * nobody has locked were left by a run that was killed, and the next run
  * removes them.
  */
 #ifndef MO_SOLVERS_WORKDIR_H

@@ -1,0 +1,16 @@
+/*
+ * command.h - the fork and the exec of a child's command; see child.h.
+ */
+#ifndef MO_SOLVERS_COMMAND_H
+#define MO_SOLVERS_COMMAND_H
+
+#include <sys/types.h>
+
+#include "solvers/child.h"
+
+/* Starts it in a group of its own, with our standard files, no other, and every
+ * signal as it is by default.  It dies with us.  -1 with *failure set to errno
+ * when it cannot be started.  Only for a process with a single thread. */
+pid_t mo_command_start(const mo_child_job *job, int *failure);
+
+#endif
