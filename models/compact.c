@@ -295,12 +295,9 @@ static int n_transfers(const void *state)
     return ((const mo_compact *) state)->items->n;
 }
 
-static mo_transfer_ends transfer(const void *state, int number)
+static int transfer(const void *state, int i)
 {
-    const mo_compact *c = state;
-    const mo_item *item = &c->items->items[number];
-
-    return (mo_transfer_ends){ item->from, item->to, item->device };
+    return ((const mo_compact *) state)->items->items[i].name;
 }
 
 static bool has_start(const void *state)
@@ -311,7 +308,6 @@ static bool has_start(const void *state)
 const mo_formulation mo_formulation_compact = {
     .name = "compact",
     .help = "the paper's optimum with fewer and tighter rows",
-    .tensors = MO_TENSORS_ONCE,
     .knows_once = true,
     .knows_regime = true,
     .prepare = prepare,

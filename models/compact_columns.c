@@ -107,7 +107,7 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
     for (int i = 0; i < c->items->n; i++) {
         const mo_item *item = &c->items->items[i];
         mo_variable t =
-            moment(c, MO_ROLE_SEND, i, item->start_min_ns, item->end_max_ns,
+            moment(c, MO_ROLE_SEND, item->name, item->start_min_ns, item->end_max_ns,
                    c->start ? c->start[i].start_ns : 0);
 
         if (c->send[i] >= 0)
@@ -123,7 +123,7 @@ static void declare_arcs(const mo_compact *c, mo_sink *sink)
         for (int e = 0; e < item->n_arcs && item->first == i; e++) {
             mo_arc arc = c->items->arcs[item->arc_start + e];
             mo_variable y = { .role = MO_ROLE_CHANNEL,
-                              .number = { i, arc.a, arc.b },
+                              .number = { item->name, arc.a, arc.b },
                               .kind = MO_CONTINUOUS,
                               .lower = 0,
                               .upper = 1,
@@ -178,7 +178,9 @@ typedef struct declaring {
 
 static void declare_send_order(declaring *d, int first, int second)
 {
-    mo_variable h = binary(MO_ROLE_SEND_ORDER, first, second,
+    const mo_item *items = d->c->items->items;
+    mo_variable h = binary(MO_ROLE_SEND_ORDER, items[first].name,
+                           items[second].name,
                            mo_compact_start_send_order(d->c, first, second));
 
     declare(d->sink, d->id++, &h);

@@ -1,5 +1,6 @@
 /* What is sent for a placement, and what waits for what. */
 #include "models/compact.h"
+#include "models/transfer.h"
 
 /*
  * One reader: y is the product of x of its ends,
@@ -113,7 +114,7 @@ static void wait_rows(const mo_compact *c, mo_sink *sink)
 {
     const mo_instance *x = c->x;
 
-    if (!mo_items_are_tensors(c->frame))
+    if (!mo_transfer_is_tensor(&c->frame->regime))
         return;
     mo_sink_family(sink, "wait");
     for (int t = 0; t < x->n_tensors; t++) {

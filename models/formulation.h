@@ -10,15 +10,8 @@
 #include "models/frame.h"
 #include "models/sink.h"
 
-/* Whose output a transfer carries, and to where: to one reader, or to a device
- * for all that read it there.  The other is MO_FREE. */
-typedef struct mo_transfer_ends {
-    int from, to, device;
-} mo_transfer_ends;
-
 typedef struct mo_formulation {
     const char *name, *help;
-    mo_tensors tensors; /* unless asked for otherwise */
     bool knows_once;    /* can send a tensor once for all readers */
     bool knows_regime;  /* obeys congestion and memory at all */
 
@@ -33,10 +26,10 @@ typedef struct mo_formulation {
     void (*rows)(void *state, mo_sink *sink);
     void (*release)(void *state); /* NULL is allowed */
 
-    /* What the transfers in the names of columns are, and how many; both NULL
-     * where they are the flows of the instance. */
+    /* How many transfers there are, and their numbers (models/transfer.h) one
+     * by one; both NULL where they are the flows of the instance. */
     int (*n_transfers)(const void *state);
-    mo_transfer_ends (*transfer)(const void *state, int number);
+    int (*transfer)(const void *state, int i);
 
     /* Are the columns' values a solution?  NULL: if the frame has a start. */
     bool (*has_start)(const void *state);

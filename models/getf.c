@@ -165,7 +165,6 @@ static void rows(void *state, mo_sink *sink)
 const mo_formulation mo_formulation_getf = {
     .name = "getf",
     .help = "GETF's assignment: chains and loads, no communication",
-    .tensors = MO_TENSORS_PER_EDGE,
     .knows_once = false,
     .knows_regime = false,
     .prepare = prepare,

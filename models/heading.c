@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/scale.h"
+#include "models/transfer.h"
 
 /* A name takes so many characters at most, so that no line reaches 255, which
  * some readers stop at. */
@@ -132,17 +133,21 @@ static void write_identity(const comments *c, const mo_identity *identity)
 }
 
 /* "transfer 5 conv1 -> relu1", or "... -> device B" for all readers there. */
-static void write_transfer(const comments *c, const mo_model *model, int number)
+static void write_transfer(const comments *c, const mo_frame *frame, int number)
 {
-    const mo_instance *x = model->frame->x;
-    mo_transfer_ends ends = mo_model_transfer(model, number);
+    const mo_instance *x = frame->x;
+    mo_transfer_ends ends = mo_transfer_of(x, &frame->regime, number);
 
     begin(c);
     mo_out_printf(c->out, "transfer %d ", number);
     write_name(c, x->op_names[ends.from]);
-    mo_out_text(c->out, ends.to == MO_FREE ? " -> device " : " -> ");
-    write_name(c, ends.to == MO_FREE ? x->device_ids[ends.device]
-                                     : x->op_names[ends.to]);
+    if (ends.device != MO_FREE) {
+        mo_out_text(c->out, " -> device ");
+        write_name(c, x->device_ids[ends.device]);
+    } else {
+        mo_out_text(c->out, " -> ");
+        write_name(c, ends.to == MO_FREE ? "a reader" : x->op_names[ends.to]);
+    }
     end(c);
 }
 
@@ -165,5 +170,5 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
     for (int k = 0; k < x->n_devices; k++)
         write_number(&c, "device", k, x->device_ids[k]);
     for (int i = 0; i < mo_model_transfers(heading->model); i++)
-        write_transfer(&c, heading->model, i);
+        write_transfer(&c, frame, mo_model_transfer(heading->model, i));
 }

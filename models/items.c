@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "models/items_use.h"
+#include "models/transfer.h"
 
 typedef struct work {
     mo_items *items;
@@ -13,13 +14,6 @@ typedef struct work {
     size_t n, room, arcs_room;
     int *first; /* by reader: the last producer's first item to it, or -1 */
 } work;
-
-bool mo_items_are_tensors(const mo_frame *frame)
-{
-    return frame->regime.tensors == MO_TENSORS_ONCE &&
-           (frame->regime.congestion != MO_CONGESTION_NONE ||
-            frame->regime.memory == MO_MEMORY_LIVE);
-}
 
 /* The one device where op may run, or MO_FREE. */
 static int only_device(const mo_frame *frame, int op)
@@ -195,6 +189,10 @@ static mo_status push_item(work *w, mo_item item, mo_error *err)
     if ((status = MO_PUSH(w->items->items, w->n, w->room, err)) != MO_OK)
         return status;
     item.first = (int) w->n;
+    item.name = mo_transfer_is_tensor(&w->frame->regime)
+                    ? mo_transfer_number(w->x, &w->frame->regime, item.tensor,
+                                         item.device)
+                    : (int) w->n;
     set_window(w, &item);
     if (!take_arcs(w, &item) && (status = make_arcs(w, &item, err)) != MO_OK)
         return status;
@@ -280,7 +278,7 @@ static void index_tensors(mo_items *items)
 
 static mo_status push_all(work *w, mo_error *err)
 {
-    bool shared = mo_items_are_tensors(w->frame);
+    bool shared = mo_transfer_is_tensor(&w->frame->regime);
     int n = shared ? w->x->n_tensors : w->x->n_flows;
     mo_status status = MO_OK;
 
@@ -312,7 +310,13 @@ static mo_status allocate(work *w, mo_error *err)
 mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err)
 {
     work w = { .frame = frame, .x = frame->x };
-    mo_status status = allocate(&w, err);
+    mo_status status;
+
+    if (mo_transfer_numbers(frame->x, &frame->regime) > INT_MAX)
+        return mo_fail(err, MO_E_LIMIT,
+                       "too many tensors for so many devices; leave tensors "
+                       "per edge");
+    status = allocate(&w, err);
 
     if (status == MO_OK)
         status = push_all(&w, err);

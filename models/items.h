@@ -38,6 +38,7 @@ typedef struct mo_item {
     int device; /* where to, if there are several readers; else MO_FREE */
     int tensor;
     int number; /* the flow's or tensor's, as a mo_schedule counts */
+    int name;   /* in columns: models/transfer.h */
     int row;    /* of the instance's transfer times */
 
     /* Flows between the same two ops take the same way: the others have the
@@ -64,10 +65,6 @@ typedef struct mo_items {
     int n_uses;
     int n_resources;
 } mo_items;
-
-/* Items are tensors: with tensors once, unless it matters neither when they are
- * sent nor how much room they take.  Otherwise they are flows. */
-bool mo_items_are_tensors(const mo_frame *frame);
 
 mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err);
 void mo_items_free(mo_items *items);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "models/transfer.h"
+
 typedef struct map_sink {
     mo_sink sink; /* first, so that a mo_sink is one of these */
     mo_out *out;
@@ -50,13 +52,13 @@ static const role_meaning *meaning_of(mo_role role)
 static void set_transfer(const mo_model *model, int number, fields *f, int at)
 {
     const mo_instance *x = model->frame->x;
-    mo_transfer_ends ends = mo_model_transfer(model, number);
+    mo_transfer_ends ends = mo_transfer_of(x, &model->frame->regime, number);
 
     f->op[at] = x->op_names[ends.from];
-    if (ends.to != MO_FREE)
-        f->reader[at] = x->op_names[ends.to];
-    else
+    if (ends.device != MO_FREE)
         f->target[at] = x->device_ids[ends.device];
+    else if (ends.to != MO_FREE)
+        f->reader[at] = x->op_names[ends.to];
 }
 
 static fields fields_of(const mo_model *model, const mo_variable *column,

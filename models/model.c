@@ -27,15 +27,11 @@ int mo_model_transfers(const mo_model *model)
                           : model->frame->x->n_flows;
 }
 
-mo_transfer_ends mo_model_transfer(const mo_model *model, int number)
+int mo_model_transfer(const mo_model *model, int i)
 {
     const mo_formulation *f = model->formulation;
-    const mo_flow *flow;
 
-    if (f->transfer)
-        return f->transfer(model->state, number);
-    flow = &model->frame->x->flows[number];
-    return (mo_transfer_ends){ flow->from, flow->to, MO_FREE };
+    return f->transfer ? f->transfer(model->state, i) : i;
 }
 
 bool mo_model_has_start(const mo_model *model)

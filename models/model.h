@@ -23,9 +23,10 @@ mo_status mo_model_make(const mo_formulation *formulation,
                         mo_model *model, mo_error *err);
 void mo_model_clear(mo_model *model);
 
-/* The transfers that columns name by number, from 0 on. */
+/* How many transfers columns name, and the number of each
+ * (models/transfer.h). */
 int mo_model_transfers(const mo_model *model);
-mo_transfer_ends mo_model_transfer(const mo_model *model, int number);
+int mo_model_transfer(const mo_model *model, int i);
 
 /* Are the values of its columns a solution, to be written as a start? */
 bool mo_model_has_start(const mo_model *model);

@@ -74,7 +74,6 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 const mo_formulation mo_formulation_paper = {
     .name = "paper",
     .help = "as the paper prints it, repaired where it must be",
-    .tensors = MO_TENSORS_PER_EDGE,
     .knows_once = false,
     .knows_regime = true,
     .prepare = prepare,

@@ -212,7 +212,6 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 const mo_formulation mo_formulation_pesto = {
     .name = "pesto",
     .help = "Pesto's program for the two fastest devices",
-    .tensors = MO_TENSORS_PER_EDGE,
     .knows_once = false,
     .knows_regime = true,
     .prepare = prepare,

@@ -267,7 +267,6 @@ static bool has_start(const void *state)
 const mo_formulation mo_formulation_sct = {
     .name = "sct",
     .help = "m-SCT's linear program: favourite children",
-    .tensors = MO_TENSORS_PER_EDGE,
     .knows_once = false,
     .knows_regime = false,
     .prepare = prepare,

@@ -85,7 +85,7 @@ ok "and is else the same" cmp "$work/stdin.lp" "$work/nameless.lp"
 is "where a model came from" \
     "$(identity "$work/model.lp" | sed 's/_[0-9a-f]\{16\}$/_HEX/')" \
     "$(printf '%s\n' moirai_g_HEX moirai_c_HEX \
-        moirai_o_compact.port.once.static.none moirai_u_1000 moirai_i_HEX)"
+        moirai_o_compact.port.per_edge.static.none moirai_u_1000 moirai_i_HEX)"
 is "the same in both formats" "$(identity "$work/model.mps")" \
     "$(identity "$work/model.lp")"
 for name in $(identity "$work/model.lp"); do
@@ -105,7 +105,7 @@ exits "rules of one's own" 0 \
     moirai-emit -q --fusion "$work/my.rules" -o "$work/rules.lp" "$inception"
 ok "have a digest" grep -q '^\\ identity: moirai_f_[0-9a-f]*$' "$work/rules.lp"
 is "and a word" "$(identity "$work/rules.lp" | grep '_o_')" \
-    moirai_o_compact.port.once.static.file
+    moirai_o_compact.port.per_edge.static.file
 is "the graph is the one that was read" \
     "$(identity "$work/rules.lp" | grep '_g_')" \
     "$(identity "$work/model.lp" | grep '_g_')"
@@ -120,7 +120,7 @@ ok "has a digest" grep -q '^\\ identity: moirai_p_[0-9a-f]*$' "$work/p.lp"
 
 exits "--stats" 0 moirai-emit -q --stats "$inception"
 for line in 'graph       '"$inception" 'ops         15' 'devices     2' \
-    'formulation compact' 'congestion  port' 'tensors     once' \
+    'formulation compact' 'congestion  port' 'tensors     per-edge' \
     'memory      static'; do
     ok "it says: $line" grep -qxF -e "$line" "$work/out"
 done

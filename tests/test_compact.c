@@ -21,12 +21,12 @@
     "* t.m=10 t.n=10; *>* c.m.n=2 c.n.m=2; a; b; c; "                          \
     "a>b src_port=0; a>b src_port=1; a>c src_port=2"
 
-typedef struct claim {
+typedef struct row_claim {
     const char *graph, *cluster;
     mo_congestion congestion;
     mo_tensors tensors;
     const char *family, *rows;
-} claim;
+} row_claim;
 
 #define PORT      MO_CONGESTION_PORT
 #define CHANNEL   MO_CONGESTION_CHANNEL
@@ -34,7 +34,7 @@ typedef struct claim {
 #define EACH_EDGE MO_TENSORS_PER_EDGE
 #define ONCE      MO_TENSORS_ONCE
 
-static const claim claims[] = {
+static const row_claim claims[] = {
     /* Where ops run. */
     { "a t.m=100 t.n=200", TWO, PORT, ONCE, "assign", "x_0_0 = 1\n" },
     { "a t.m=100 t.n=100", TWO, PORT, ONCE, "assign", "x_0_0 + x_0_1 = 1\n" },
@@ -50,11 +50,11 @@ static const claim claims[] = {
 
     /* What is sent, and what waits for what. */
     { FAN, TWO, PORT, ONCE, "cover",
-      "y_0_0_0 + y_0_1_0 - x_1_0 >= 0\ny_0_0_0 + y_0_1_0 - x_2_0 >= 0\n"
-      "y_1_0_1 + y_1_1_1 - x_1_1 >= 0\ny_1_0_1 + y_1_1_1 - x_2_1 >= 0\n" },
+      "y_1_0_0 + y_1_1_0 - x_1_0 >= 0\ny_1_0_0 + y_1_1_0 - x_2_0 >= 0\n"
+      "y_2_0_1 + y_2_1_1 - x_1_1 >= 0\ny_2_0_1 + y_2_1_1 - x_2_1 >= 0\n" },
     { FAN, TWO, PORT, ONCE, "source",
-      "x_0_0 - y_0_0_0 >= 0\nx_0_1 - y_0_1_0 >= 0\n"
-      "x_0_0 - y_1_0_1 >= 0\nx_0_1 - y_1_1_1 >= 0\n" },
+      "x_0_0 - y_1_0_0 >= 0\nx_0_1 - y_1_1_0 >= 0\n"
+      "x_0_0 - y_2_0_1 >= 0\nx_0_1 - y_2_1_1 >= 0\n" },
     { FAN, TWO, PORT, ONCE, "wait",
       "s_1 - s_0 - 100 x_0_0 - 100 x_0_1 >= 0\n"
       "s_2 - s_0 - 100 x_0_0 - 100 x_0_1 >= 0\n" },
@@ -106,7 +106,7 @@ static const claim claims[] = {
 
 START_TEST(rows_are_what_they_should_be)
 {
-    const claim *claim = &claims[_i];
+    const row_claim *claim = &claims[_i];
     mo_regime regime = { claim->congestion, claim->tensors, MO_MEMORY_STATIC };
     problem p = { 0 };
     model_case c;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "models/transfer.h"
 #include "tests/suite.h"
 
 static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
@@ -14,9 +15,25 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
     return MO_OK;
 }
 
+static int n_transfers(const void *state)
+{
+    (void) state;
+    return 1;
+}
+
+static int transfer(const void *state, int i)
+{
+    const tiny_model *tiny = state;
+
+    (void) i;
+    return mo_transfer_number(tiny->p.x, &tiny->frame.regime, 0,
+                              tiny->once ? 1 : MO_FREE);
+}
+
 static void columns(void *state, mo_sink *sink)
 {
-    static const mo_variable all[] = {
+    int sent = transfer(state, 0);
+    const mo_variable all[] = {
         { .role = MO_ROLE_MAKESPAN, .upper = INFINITY, .value = 7.5 },
         { .role = MO_ROLE_PLACE,
           .kind = MO_BINARY,
@@ -24,14 +41,15 @@ static void columns(void *state, mo_sink *sink)
           .value = 1 },
         { .role = MO_ROLE_PLACE, .kind = MO_BINARY, .number = { 1, 0 } },
         { .role = MO_ROLE_START, .number = { 1 }, .upper = 9, .value = 2.25 },
-        { .role = MO_ROLE_SEND, .number = { 0 }, .upper = 9 },
-        { .role = MO_ROLE_CHANNEL, .number = { 0, 1, 0 }, .upper = 1 },
+        { .role = MO_ROLE_SEND, .number = { sent }, .upper = 9 },
+        { .role = MO_ROLE_CHANNEL, .number = { sent, 1, 0 }, .upper = 1 },
         { .role = MO_ROLE_ORDER, .kind = MO_BINARY, .number = { 1, 0 } },
-        { .role = MO_ROLE_SEND_ORDER, .kind = MO_BINARY, .number = { 0, 0 } },
+        { .role = MO_ROLE_SEND_ORDER,
+          .kind = MO_BINARY,
+          .number = { sent, sent } },
         { .role = MO_ROLE_SPACE, .number = { 1 }, .upper = INFINITY },
     };
 
-    (void) state;
     for (int i = 0; i < COUNT(all); i++)
         mo_sink_column(sink, &all[i]);
 }
@@ -52,21 +70,6 @@ static void release(void *state)
     (void) state;
 }
 
-static int n_transfers(const void *state)
-{
-    (void) state;
-    return 1;
-}
-
-static mo_transfer_ends transfer(const void *state, int number)
-{
-    const tiny_model *tiny = state;
-
-    (void) number;
-    return tiny->once ? (mo_transfer_ends){ 0, MO_FREE, 1 }
-                      : (mo_transfer_ends){ 0, 1, MO_FREE };
-}
-
 void tiny_model_make(tiny_model *tiny, const char *graph)
 {
     *tiny = (tiny_model){ .once = false };
@@ -84,6 +87,12 @@ void tiny_model_make(tiny_model *tiny, const char *graph)
     MUST(mo_model_make(&tiny->formulation, &tiny->frame, &tiny->identity,
                        &tiny->model, &err));
     tiny->model.state = tiny;
+}
+
+void tiny_model_send_once(tiny_model *tiny)
+{
+    tiny->once = true;
+    tiny->frame.regime.tensors = MO_TENSORS_ONCE;
 }
 
 void tiny_model_clear(tiny_model *tiny)

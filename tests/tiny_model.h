@@ -8,8 +8,8 @@
  *     MUST(mo_model_write(&tiny.model, sink, &err));
  *     tiny_model_clear(&tiny);
  *
- * The devices are A and B.  With tiny.once its one transfer is a tensor that is
- * sent to device B for all readers.
+ * The devices are A and B.  After tiny_model_send_once its one transfer is a
+ * tensor that is sent to device B for all readers.
  */
 #ifndef MO_TESTS_TINY_MODEL_H
 #define MO_TESTS_TINY_MODEL_H
@@ -29,6 +29,7 @@ typedef struct tiny_model {
 
 /* tiny must stay where it is. */
 void tiny_model_make(tiny_model *tiny, const char *graph);
+void tiny_model_send_once(tiny_model *tiny);
 void tiny_model_clear(tiny_model *tiny);
 
 /* What write puts out, as a text to be freed. */

@@ -10,8 +10,7 @@
 
 static mo_tensors tensors_of(const mo_prepare *p)
 {
-    return p->tensors ? mo_tensors_of(p->tensors)
-                      : mo_formulation_of(p->formulation)->tensors;
+    return p->tensors ? mo_tensors_of(p->tensors) : MO_TENSORS_PER_EDGE;
 }
 
 mo_status mo_prepare_check(const mo_prepare *p, const char *path, mo_error *err)
