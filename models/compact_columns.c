@@ -107,8 +107,8 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
     for (int i = 0; i < c->items->n; i++) {
         const mo_item *item = &c->items->items[i];
         mo_variable t =
-            moment(c, MO_ROLE_SEND, item->name, item->start_min_ns, item->end_max_ns,
-                   c->start ? c->start[i].start_ns : 0);
+            moment(c, MO_ROLE_SEND, item->name, item->start_min_ns,
+                   item->end_max_ns, c->start ? c->start[i].start_ns : 0);
 
         if (c->send[i] >= 0)
             declare(sink, c->send[i], &t);
@@ -179,9 +179,9 @@ typedef struct declaring {
 static void declare_send_order(declaring *d, int first, int second)
 {
     const mo_item *items = d->c->items->items;
-    mo_variable h = binary(MO_ROLE_SEND_ORDER, items[first].name,
-                           items[second].name,
-                           mo_compact_start_send_order(d->c, first, second));
+    mo_variable h =
+        binary(MO_ROLE_SEND_ORDER, items[first].name, items[second].name,
+               mo_compact_start_send_order(d->c, first, second));
 
     declare(d->sink, d->id++, &h);
 }

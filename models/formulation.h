@@ -12,8 +12,8 @@
 
 typedef struct mo_formulation {
     const char *name, *help;
-    bool knows_once;    /* can send a tensor once for all readers */
-    bool knows_regime;  /* obeys congestion and memory at all */
+    bool knows_once;   /* can send a tensor once for all readers */
+    bool knows_regime; /* obeys congestion and memory at all */
 
     /* A state for the frame, which must outlive it. */
     mo_status (*prepare)(const mo_frame *frame, void **state, mo_error *err);
