@@ -84,6 +84,7 @@ static void leave_twins_apart(mo_frame *f)
 static mo_status fill(mo_frame *f, double slack, mo_error *err)
 {
     mo_status status = reserve(f, err);
+    mo_places places;
 
     if (status == MO_OK)
         status = find_order(f, err);
@@ -93,7 +94,8 @@ static mo_status fill(mo_frame *f, double slack, mo_error *err)
         return status;
     f->upper_ns = stretched(f->upper_ns, slack);
     find_horizon(f);
-    status = mo_frame_find_allowed(f, err);
+    places = mo_frame_places(f);
+    status = mo_places_find(&places, err);
     if (status == MO_OK)
         status = mo_frame_find_windows(f, err);
     if (status == MO_OK)

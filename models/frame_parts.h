@@ -6,28 +6,22 @@
 #define MO_MODELS_FRAME_PARTS_H
 
 #include "models/frame.h"
+#include "schedule/places.h"
+
+/* Who may run where, as far as the frame knows by now. */
+static inline mo_places mo_frame_places(const mo_frame *f)
+{
+    return (mo_places){ f->x, f->regime, f->allowed };
+}
 
 /* The start and how long it takes, given the cuts. */
 mo_status mo_frame_find_upper(mo_frame *f, mo_error *err);
-
-/* Who may run where for reasons other than time: pins, and what does not fit a
- * device all by itself.  Ops of a group are allowed the same devices. */
-mo_status mo_frame_find_allowed(mo_frame *f, mo_error *err);
-
-/* For an op that nothing is left for: its devices become what its pin says.
- * Then no schedule exists, and the model has to say so by itself. */
-void mo_frame_allow_by_pin(mo_frame *f, int op);
 
 /* Heads and tails, and who may not run where because of them. */
 mo_status mo_frame_find_windows(mo_frame *f, mo_error *err);
 
 /* The frame's table of segments, for the devices that are allowed now. */
 mo_status mo_frame_find_segments(mo_frame *f, mo_error *err);
-
-/* A time that the ops first, ..., last - 1 take together wherever they go:
- * their work, spread over the devices as if it could be cut at will. */
-int64_t mo_frame_load_ns(const mo_frame *f, int first, int last,
-                         int64_t *scratch /* by device */);
 
 /* Devices equal in everything. */
 mo_status mo_frame_find_twins(mo_frame *f, mo_error *err);

@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "models/frame_parts.h"
-#include "models/frame_pass.h"
+#include "schedule/load.h"
+#include "schedule/pass.h"
 
 /*
  * The head of op i on device k: it starts after all it reads has come, so
@@ -12,8 +13,8 @@
  * for every flow q of j into it, whatever else is sent meanwhile.  What flows
  * within a group stays on its device.  When a clean cut starts, all ops since
  * the cut before it have run, which takes the time of their load, and more
- * exactly that of the segment's table (frame_segment.c).  Tails are the mirror
- * image.
+ * exactly that of the segment's table (schedule/segments.h).  Tails are the
+ * mirror image.
  *
  * An op whose head, time and tail on a device exceed the horizon may not run
  * there; without that device heads and tails of others grow, and so on.  Any
@@ -23,19 +24,20 @@ enum { MAX_ROUNDS = 16, ROUNDS_WITH_TABLES = 2 };
 
 struct windows {
     mo_frame *f;
+    mo_places places;
     mo_pass pass;       /* forward for heads, backward for tails */
     int64_t *scratch;   /* by device */
     bool *group_denied; /* by group and device */
 };
 
-static int64_t least_with_p(const mo_pass *pass, int op)
+static int64_t least_with_p(const struct windows *w, int op)
 {
     int64_t least = INT64_MAX;
 
-    for (int k = 0; k < pass->f->x->n_devices; k++)
-        if (mo_frame_allowed(pass->f, op, k) &&
-            mo_pass_with_p(pass, op, k) < least)
-            least = mo_pass_with_p(pass, op, k);
+    for (int k = 0; k < w->f->x->n_devices; k++)
+        if (mo_frame_allowed(w->f, op, k) &&
+            mo_pass_with_p(&w->pass, op, k) < least)
+            least = mo_pass_with_p(&w->pass, op, k);
     return least;
 }
 
@@ -44,10 +46,10 @@ static int64_t least_with_p(const mo_pass *pass, int op)
 static void add_load(struct windows *w, int cut, int first, int last,
                      int64_t gone_ns)
 {
-    int64_t least = gone_ns + mo_frame_load_ns(w->f, first, last, w->scratch);
+    int64_t least = gone_ns + mo_load_ns(&w->places, first, last, w->scratch);
 
     for (int k = 0; k < w->f->x->n_devices; k++)
-        mo_pass_raise(&w->pass.side[mo_frame_place(w->f, cut, k)], least);
+        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, cut, k)], least);
 }
 
 /* The segment behind the cut of that number takes its table's time: raises the
@@ -71,7 +73,7 @@ static void add_segment(struct windows *w, int number)
             if (mo_frame_allowed(f, here, a) && with_segment < least)
                 least = with_segment;
         }
-        mo_pass_raise(&w->pass.side[mo_frame_place(f, there, k)], least);
+        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, there, k)], least);
     }
 }
 
@@ -88,7 +90,7 @@ static void find_heads(struct windows *w)
             add_load(w, i, before + 1, i, gone_ns);
             if (cut > 0)
                 add_segment(w, cut - 1);
-            gone_ns = least_with_p(&w->pass, i);
+            gone_ns = least_with_p(w, i);
             before = i;
             cut++;
         }
@@ -109,7 +111,7 @@ static void find_tails(struct windows *w)
             add_load(w, i, i + 1, behind, gone_ns);
             if (cut + 1 < f->n_cuts)
                 add_segment(w, cut);
-            gone_ns = least_with_p(&w->pass, i);
+            gone_ns = least_with_p(w, i);
             behind = i;
             cut--;
         }
@@ -119,7 +121,7 @@ static void find_tails(struct windows *w)
 
 static bool has_time(const mo_frame *f, int op, int device)
 {
-    int64_t at = mo_frame_place(f, op, device);
+    int64_t at = (int64_t) op * f->x->n_devices + device;
 
     return f->head_ns[at] + mo_instance_p_ns(f->x, op, device) +
                f->tail_ns[at] <=
@@ -156,7 +158,7 @@ static bool deny_op(struct windows *w, int op)
     bool changed = false, any = false;
 
     for (int k = 0; k < f->x->n_devices; k++) {
-        bool *allowed = &f->allowed[mo_frame_place(f, op, k)];
+        bool *allowed = &f->allowed[mo_places_at(&w->places, op, k)];
         if (*allowed && is_denied(w, op, k)) {
             *allowed = false;
             changed = true;
@@ -164,7 +166,7 @@ static bool deny_op(struct windows *w, int op)
         any = any || *allowed;
     }
     if (!any)
-        mo_frame_allow_by_pin(f, op);
+        mo_places_allow_by_pin(&w->places, op);
     return changed && any;
 }
 
@@ -185,7 +187,7 @@ static void find_spans(mo_frame *f)
         f->est_ns[i] = INT64_MAX;
         f->lct_ns[i] = INT64_MIN;
         for (int k = 0; k < f->x->n_devices; k++) {
-            int64_t at = mo_frame_place(f, i, k);
+            int64_t at = (int64_t) i * f->x->n_devices + k;
             if (!f->allowed[at])
                 continue;
             if (f->head_ns[at] < f->est_ns[i])
@@ -217,9 +219,10 @@ mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices;
     size_t n_groups = (size_t) f->x->n_groups;
-    struct windows w = { .f = f, .pass = { .f = f } };
+    struct windows w = { .f = f, .places = mo_frame_places(f) };
     mo_status status;
 
+    w.pass.places = &w.places;
     w.pass.at = calloc(n_devices + 1, sizeof *w.pass.at);
     w.scratch = calloc(n_devices + 1, sizeof *w.scratch);
     w.group_denied = calloc(n_groups + 1, n_devices + 1);

@@ -1,27 +1,22 @@
 /*
- * frame_pass.h - least times, told from op to op along the flows: forward, from
+ * pass.h - least times, told from op to op along the flows: forward, from
  * what an op reads to it; backward, from its readers to it.
  */
-#ifndef MO_MODELS_FRAME_PASS_H
-#define MO_MODELS_FRAME_PASS_H
+#ifndef MO_SCHEDULE_PASS_H
+#define MO_SCHEDULE_PASS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/frame.h"
+#include "schedule/places.h"
 
 typedef struct mo_pass {
-    const mo_frame *f;
+    const mo_places *places;
     bool backward;
     int64_t *side; /* by op and device: the least time until op starts there,
                       or, backward, since it has ended */
     int64_t *at;   /* by device, for those below */
 } mo_pass;
-
-static inline int64_t mo_frame_place(const mo_frame *f, int op, int device)
-{
-    return (int64_t) op * f->x->n_devices + device;
-}
 
 /* op's side and its own time on the device. */
 int64_t mo_pass_with_p(const mo_pass *pass, int op, int device);

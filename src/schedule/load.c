@@ -1,4 +1,4 @@
-#include "models/frame_parts.h"
+#include "schedule/load.h"
 
 /*
  * Work that could be cut and spread at will would take the optimum of
@@ -17,10 +17,10 @@
 
 enum { FULL_WEIGHT = 1024 };
 
-static int64_t bound(const mo_frame *f, int first, int last,
+static int64_t bound(const mo_places *p, int first, int last,
                      const int64_t *weight)
 {
-    int n_devices = f->x->n_devices;
+    int n_devices = p->x->n_devices;
     int64_t sum = 0, total = 0;
 
     for (int k = 0; k < n_devices; k++)
@@ -30,25 +30,25 @@ static int64_t bound(const mo_frame *f, int first, int last,
     for (int i = first; i < last; i++) {
         int64_t least = INT64_MAX;
         for (int k = 0; k < n_devices; k++)
-            if (mo_frame_allowed(f, i, k) &&
-                weight[k] * mo_instance_p_ns(f->x, i, k) < least)
-                least = weight[k] * mo_instance_p_ns(f->x, i, k);
+            if (mo_places_allowed(p, i, k) &&
+                weight[k] * mo_instance_p_ns(p->x, i, k) < least)
+                least = weight[k] * mo_instance_p_ns(p->x, i, k);
         sum += least / total;
     }
     return sum;
 }
 
 /* The faster a device, the more a nanosecond of it weighs. */
-static void weigh_by_speed(const mo_frame *f, int first, int last,
+static void weigh_by_speed(const mo_places *p, int first, int last,
                            int64_t *weight)
 {
-    int n_devices = f->x->n_devices;
+    int n_devices = p->x->n_devices;
     int64_t least = INT64_MAX;
 
     for (int k = 0; k < n_devices; k++) {
         weight[k] = 0;
         for (int i = first; i < last; i++)
-            weight[k] += mo_instance_p_ns(f->x, i, k);
+            weight[k] += mo_instance_p_ns(p->x, i, k);
         if (weight[k] < least)
             least = weight[k];
     }
@@ -56,15 +56,14 @@ static void weigh_by_speed(const mo_frame *f, int first, int last,
         weight[k] = least / (weight[k] / FULL_WEIGHT + 1);
 }
 
-int64_t mo_frame_load_ns(const mo_frame *f, int first, int last,
-                         int64_t *scratch)
+int64_t mo_load_ns(const mo_places *p, int first, int last, int64_t *scratch)
 {
     int64_t equal_ns, by_speed_ns;
 
-    for (int k = 0; k < f->x->n_devices; k++)
+    for (int k = 0; k < p->x->n_devices; k++)
         scratch[k] = 1;
-    equal_ns = bound(f, first, last, scratch);
-    weigh_by_speed(f, first, last, scratch);
-    by_speed_ns = bound(f, first, last, scratch);
+    equal_ns = bound(p, first, last, scratch);
+    weigh_by_speed(p, first, last, scratch);
+    by_speed_ns = bound(p, first, last, scratch);
     return equal_ns > by_speed_ns ? equal_ns : by_speed_ns;
 }

@@ -1,0 +1,17 @@
+/*
+ * load.h - what must be computed, spread over the devices.
+ */
+#ifndef MO_SCHEDULE_LOAD_H
+#define MO_SCHEDULE_LOAD_H
+
+#include <stdint.h>
+
+#include "schedule/places.h"
+
+/* A time that the ops first, ..., last - 1 take together wherever they go:
+ * their work, spread over the devices as if it could be cut at will.  Quick:
+ * with a handful of weights only. */
+int64_t mo_load_ns(const mo_places *p, int first, int last,
+                   int64_t *scratch /* by device */);
+
+#endif

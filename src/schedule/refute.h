@@ -1,0 +1,34 @@
+/*
+ * refute.h - a time in which some ops cannot all be run, wherever they go.
+ *
+ * Of every op is known how long it takes at least before it can start, and what
+ * comes at least after it has ended, by device.
+ */
+#ifndef MO_SCHEDULE_REFUTE_H
+#define MO_SCHEDULE_REFUTE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "schedule/places.h"
+
+typedef struct mo_refuter mo_refuter;
+
+/* For up to max_ops ops at a time.  places must outlive it. */
+mo_status mo_refuter_new(const mo_places *places, int max_ops,
+                         mo_refuter **refuter, mo_error *err);
+void mo_refuter_free(mo_refuter *refuter);
+
+typedef struct mo_refuter_case {
+    const int *ops;
+    int n;
+    const int64_t *before_ns, *after_ns; /* by op and device, mo_places_at */
+    int64_t least_ns;                    /* known already */
+    int64_t most_ns;                     /* more need not be known */
+} mo_refuter_case;
+
+/* A time that the ops take at least: all that is shorter has been refuted.  Not
+ * less than least_ns, and not to the last nanosecond. */
+int64_t mo_refuter_least(mo_refuter *refuter, const mo_refuter_case *c);
+
+#endif
