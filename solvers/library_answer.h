@@ -1,0 +1,51 @@
+/*
+ * library_answer.h - what the library ways have in common: how they begin, the
+ * start they are given, the answer they leave, and how they end.
+ */
+#ifndef MO_SOLVERS_LIBRARY_ANSWER_H
+#define MO_SOLVERS_LIBRARY_ANSWER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "solvers/library.h"
+#include "solvers/solution.h"
+
+#define MO_LIBRARY_ANSWER "library.sol" /* in the job's folder */
+
+typedef struct mo_library_answer {
+    mo_claim claim;
+    bool has_objective, has_bound;
+    double objective, bound;
+    int n; /* columns; 0 where there is no solution */
+    const double *values;
+    const char *(*name)(void *context, int column);
+    void *context;
+} mo_library_answer;
+
+/* For the child to call first: lines leave it as they are printed, and signals
+ * are wishes (library_stop.h). */
+void mo_library_begin(void);
+
+/* Whole or not at all, in place of the one before.  A bound that says nothing,
+ * by its size or beside such a claim, is left out; another number that is none
+ * is an error. */
+mo_status mo_library_answer_write(const char *folder,
+                                  const mo_library_answer *answer,
+                                  mo_error *err);
+
+/* Sets values[0 .. n-1] from a start in any layout; columns that it leaves out
+ * are 0.  MO_E_INPUT when it knows none of them. */
+mo_status mo_library_start_read(const char *path, int n,
+                                const char *(*name)(void *context, int column),
+                                void *context, double *values, mo_error *err);
+
+/* Where status is none but MO_OK, the last line that is printed says why, after
+ * "error: ".  Returns the exit code. */
+int mo_library_end(mo_status status, const mo_error *err);
+
+/* The version on a line of its own, for the child that was asked for it. */
+int mo_library_tell(mo_status status, const mo_library *library,
+                    const mo_error *err);
+
+#endif

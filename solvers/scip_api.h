@@ -1,0 +1,56 @@
+/*
+ * scip_api.h - what we call of SCIP's C interface, versions 8 to 10.
+ *
+ * SCIP_Bool is an unsigned int, SCIP_Real a double; the numbers of statuses are
+ * not the same in all versions, see mo_scip_ending_of.
+ */
+#ifndef MO_SOLVERS_SCIP_API_H
+#define MO_SOLVERS_SCIP_API_H
+
+#include "solvers/library.h"
+
+enum { MO_SCIP_OKAY = 1 };             /* SCIP_RETCODE */
+enum { MO_SCIP_PARAMSETTING_OFF = 3 }; /* SCIP_PARAMSETTING */
+
+typedef struct mo_scip_api {
+    mo_library library;
+    int (*version_major)(void);
+    int (*version_minor)(void);
+    int (*version_patch)(void);
+    int (*create)(void **scip);
+    int (*include_plugins)(void *scip);
+    int (*free)(void **scip);
+    int (*set_bool)(void *scip, const char *name, unsigned value);
+    int (*set_int)(void *scip, const char *name, int value);
+    int (*set_real)(void *scip, const char *name, double value);
+    int (*set_presolving)(void *scip, int setting, unsigned quiet);
+    int (*read_problem)(void *scip, const char *path, const char *extension);
+    int (*solve)(void *scip);
+    int (*interrupt)(void *scip);
+    int (*status)(void *scip);
+    double (*dual_bound)(void *scip);
+    int (*n_variables)(void *scip);
+    void **(*variables)(void *scip);
+    const char *(*variable_name)(void *variable);
+    void *(*best_solution)(void *scip);
+    double (*objective)(void *scip, void *solution);
+    double (*value)(void *scip, void *solution, void *variable);
+    int (*create_solution)(void *scip, void **solution, void *heuristic);
+    int (*set_value)(void *scip, void *solution, void *variable, double value);
+    int (*add_solution)(void *scip, void **solution, unsigned *stored);
+} mo_scip_api;
+
+mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
+
+/* What a status means that stands for a proof; all others are some limit. */
+typedef enum mo_scip_ending {
+    MO_SCIP_STOPPED,
+    MO_SCIP_OPTIMAL,
+    MO_SCIP_INFEASIBLE,
+    MO_SCIP_UNBOUNDED /* or: infeasible or unbounded */
+} mo_scip_ending;
+
+/* Optimal was 11 up to version 9 and is 1 from version 10 on. */
+mo_scip_ending mo_scip_ending_of(int major, int status);
+
+#endif
