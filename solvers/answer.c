@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/transfer.h"
 #include "models/variable.h"
 #include "solvers/answer_parts.h"
 
@@ -95,34 +96,34 @@ static mo_status claim_tensor(mo_answer *a, const mo_value *column, int tensor,
     return MO_OK;
 }
 
+static mo_status find_ends(const mo_answer *a, const mo_value *column,
+                           int number, mo_transfer_ends *ends, mo_error *err)
+{
+    int64_t n = mo_transfer_numbers(a->x, a->regime);
+
+    if (number >= n)
+        return mo_answer_refuse_number(column, "transfer", number, n, err);
+    *ends = mo_transfer_of(a->x, a->regime, number);
+    return MO_OK;
+}
+
+/* Where transfers are told by flows though tensors are sent once, it does not
+ * matter when. */
 static mo_status take_send(mo_answer *a, const mo_value *column,
                            const mo_column_name *name, mo_error *err)
 {
-    bool once = a->regime->tensors == MO_TENSORS_ONCE;
-    int number = name->number[0];
-    int n = once ? a->x->n_tensors : a->x->n_flows;
+    bool tensors = mo_transfer_is_tensor(a->regime);
+    mo_transfer_ends ends = { 0 };
+    mo_status status = find_ends(a, column, name->number[0], &ends, err);
+    int to;
 
-    if (number >= n)
-        return mo_answer_refuse_number(column, once ? "tensor" : "transfer",
-                                       number, n, err);
-    if (!once)
-        return claim_transfer(
-            a, column,
-            mo_schedule_transfer(a->s, number,
-                                 a->s->device[a->x->flows[number].to]),
-            err);
-    if (name->n == 1)
-        return claim_tensor(a, column, number, err);
-    return claim_transfer(
-        a, column, mo_schedule_transfer(a->s, number, name->number[1]), err);
-}
-
-/* Where times do not matter even tensors sent once are told by their flows. */
-static bool channels_are_tensors(const mo_answer *a)
-{
-    return a->regime->tensors == MO_TENSORS_ONCE &&
-           (a->regime->congestion != MO_CONGESTION_NONE ||
-            a->regime->memory == MO_MEMORY_LIVE);
+    if (status != MO_OK || tensors != (a->regime->tensors == MO_TENSORS_ONCE))
+        return status;
+    if (tensors && ends.device == MO_FREE)
+        return claim_tensor(a, column, ends.item, err);
+    to = tensors ? ends.device : a->s->device[ends.to];
+    return claim_transfer(a, column, mo_schedule_transfer(a->s, ends.item, to),
+                          err);
 }
 
 static mo_status refuse_channel(const mo_answer *a, const mo_value *column,
@@ -135,26 +136,21 @@ static mo_status refuse_channel(const mo_answer *a, const mo_value *column,
                    a->x->device_ids[a->s->device[op]]);
 }
 
-/* A tensor may go where nobody reads it; a flow may not. */
+/* A tensor for many may go where nobody reads it; one for a single reader may
+ * not. */
 static mo_status take_channel(mo_answer *a, const mo_value *column,
                               const mo_column_name *name, mo_error *err)
 {
-    const mo_instance *x = a->x;
-    bool tensors = channels_are_tensors(a);
-    int number = name->number[0], n = tensors ? x->n_tensors : x->n_flows;
-    int from, to;
+    mo_transfer_ends ends = { 0 };
+    mo_status status = find_ends(a, column, name->number[0], &ends, err);
 
-    if (!mo_answer_is_one(a, column->value))
-        return MO_OK;
-    if (number >= n)
-        return mo_answer_refuse_number(column, tensors ? "tensor" : "transfer",
-                                       number, n, err);
-    from = tensors ? x->tensor_from[number] : x->flows[number].from;
-    to = tensors ? MO_FREE : x->flows[number].to;
-    if (a->s->device[from] != name->number[1])
-        return refuse_channel(a, column, from, err);
-    if (to != MO_FREE && a->s->device[to] != name->number[2])
-        return refuse_channel(a, column, to, err);
+    if (status != MO_OK || !mo_answer_is_one(a, column->value))
+        return status;
+    if (a->s->device[ends.from] != name->number[1])
+        return refuse_channel(a, column, ends.from, err);
+    if (ends.to != MO_FREE && ends.device == MO_FREE &&
+        a->s->device[ends.to] != name->number[2])
+        return refuse_channel(a, column, ends.to, err);
     return MO_OK;
 }
 
@@ -180,7 +176,7 @@ static mo_status take_order(const mo_answer *a, const mo_value *column,
 static mo_status take_other_column(mo_answer *a, const mo_value *column,
                                    const mo_column_name *name, mo_error *err)
 {
-    if (name->role == MO_ROLE_SEND && (name->n == 1 || name->n == 2))
+    if (name->role == MO_ROLE_SEND && name->n == 1)
         return take_send(a, column, name, err);
     if (name->role == MO_ROLE_CHANNEL && name->n == 3)
         return take_channel(a, column, name, err);

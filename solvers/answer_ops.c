@@ -1,4 +1,5 @@
 /* The first pass over the columns: where every op is, and when it starts. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,10 +7,11 @@
 #include "solvers/answer_parts.h"
 
 mo_status mo_answer_refuse_number(const mo_value *column, const char *what,
-                                  int number, int n, mo_error *err)
+                                  int number, int64_t n, mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
-                   "column %.60s is about %s %d, but there are only %d; is it "
+                   "column %.60s is about %s %d, but there are only %" PRId64
+                   "; is it "
                    "the solution of another graph or cluster?",
                    column->name, what, number, n);
 }

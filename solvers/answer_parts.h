@@ -45,7 +45,7 @@ mo_status mo_answer_take_time(const mo_answer *a, const mo_value *column,
                               double *time, mo_error *err);
 
 mo_status mo_answer_refuse_number(const mo_value *column, const char *what,
-                                  int number, int n, mo_error *err);
+                                  int number, int64_t n, mo_error *err);
 mo_status mo_answer_refuse_twice(const mo_value *column, mo_error *err);
 
 #endif

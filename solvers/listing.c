@@ -1,0 +1,256 @@
+#include "solvers/listing.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "solvers/answer_name.h"
+#include "solvers/json_text.h"
+#include "solvers/layout.h"
+
+typedef struct listing {
+    const mo_instance *x;
+    mo_arena *arena;
+    mo_intern *ops, *devices; /* numbers as in the instance */
+    int *device;
+} listing;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static const char *skip_blanks(const char *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+static const char *skip_word(const char *at)
+{
+    while (*at && *at != '\n' && !is_blank(*at))
+        at++;
+    return at;
+}
+
+/* "1e-9", "-3", "inf" are values of columns; so could be names of devices. */
+static bool is_value(const char *word, const char *end)
+{
+    char copy[64];
+    mo_word as = { copy, (size_t) (end - word) };
+    double value;
+
+    if (as.length >= sizeof copy)
+        return false;
+    memcpy(copy, word, as.length);
+    return mo_word_number(&as, &value);
+}
+
+/* Names that only solutions have. */
+static bool is_column(const char *word, const char *end)
+{
+    char copy[64];
+    size_t length = (size_t) (end - word);
+    mo_column_name name;
+
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, word, length);
+    copy[length] = '\0';
+    return mo_column_name_parse(copy, &name) || copy[0] == '=' ||
+           strncmp(copy, "moirai_", 7) == 0;
+}
+
+/* Two words in every line.  Where the second is a number in all of them it may
+ * be the MIPLIB layout: the first decides. */
+static bool sniff_lines(const char *at)
+{
+    bool other = false;
+
+    while (*at) {
+        const char *op = skip_blanks(at), *op_end = skip_word(op);
+        const char *device = skip_blanks(op_end), *end = skip_word(device);
+
+        at = skip_blanks(end);
+        if (*op == '#')
+            at += strcspn(at, "\n");
+        else if (op < op_end && (device == end || (*at && *at != '\n')))
+            return false;
+        else if (op < op_end && !other)
+            other = !is_value(device, end) || !is_column(op, op_end);
+        at += *at == '\n';
+    }
+    return other;
+}
+
+/* Of the JSON that solvers write no first member is a text. */
+static bool sniff_json(const char *at)
+{
+    at += strspn(at, "{ \t\r\n");
+    if (strncmp(at, "\"placement\"", 11) == 0 || *at == '}')
+        return true;
+    if (*at++ != '"')
+        return false;
+    while (*at && *at != '"')
+        at += at[0] == '\\' && at[1] ? 2 : 1;
+    at += *at == '"';
+    at += strspn(at, ": \t\r\n");
+    return *at == '"';
+}
+
+bool mo_listing_sniff(const char *text)
+{
+    const char *at = text + strspn(text, " \t\r\n");
+
+    return *at == '{' ? sniff_json(at) : sniff_lines(text);
+}
+
+static mo_status refuse(const mo_reading *r, const char *what,
+                        const mo_word *name, mo_error *err)
+{
+    return mo_fail_at(
+        err, MO_E_SYNTAX, r->file, r->line, "there is no %s '%.*s'", what,
+        (int) (name->length < 200 ? name->length : 200), name->at);
+}
+
+static mo_status put(listing *l, const mo_reading *r, const mo_word *op,
+                     const mo_word *on, mo_error *err)
+{
+    int i = mo_intern_find(l->ops, op->at, op->length);
+    int k = mo_intern_find(l->devices, on->at, on->length);
+
+    if (i < 0)
+        return refuse(r, "op", op, err);
+    if (k < 0)
+        return refuse(r, "device", on, err);
+    if (l->device[i] != MO_FREE && l->device[i] != k)
+        return mo_fail(err, MO_E_INPUT,
+                       "(1c) op '%.200s' is on two devices, %.60s and %.60s",
+                       l->x->op_names[i], l->x->device_ids[l->device[i]],
+                       l->x->device_ids[k]);
+    l->device[i] = k;
+    return MO_OK;
+}
+
+static mo_status read_lines(listing *l, mo_reading *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && mo_reading_full_line(r)) {
+        mo_word op, on;
+
+        if (*r->word == '#')
+            continue;
+        if (!mo_reading_word(r, &op) || !mo_reading_word(r, &on))
+            return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                              "a line has an op and its device");
+        status = mo_reading_no_more(r, err);
+        if (status == MO_OK)
+            status = put(l, r, &op, &on, err);
+    }
+    return status;
+}
+
+static mo_status take_place(mo_reading *r, const mo_word *key, void *state,
+                            mo_error *err)
+{
+    mo_word on;
+    mo_status status = mo_json_text_string(r, &on, err);
+
+    return status == MO_OK ? put(state, r, key, &on, err) : status;
+}
+
+/* {"placement": {...}, ...}, as our commands write it: the rest is passed
+ * over. */
+static mo_status take_member(mo_reading *r, const mo_word *key, void *state,
+                             mo_error *err)
+{
+    if (mo_word_is(key, "placement"))
+        return mo_json_text_object(r, take_place, state, err);
+    return mo_json_text_skip(r, err);
+}
+
+static bool is_wrapped(const char *text)
+{
+    static const char key[] = "\"placement\"";
+    const char *at = strstr(text, key);
+
+    if (!at)
+        return false;
+    at += sizeof key - 1;
+    at += strspn(at, " \t\r\n");
+    return *at == ':' && at[1 + strspn(at + 1, " \t\r\n")] == '{';
+}
+
+static mo_status read_json(listing *l, mo_reading *r, mo_error *err)
+{
+    mo_status status = mo_json_text_object(
+        r, is_wrapped(r->at) ? take_member : take_place, l, err);
+
+    return status == MO_OK ? mo_json_text_end(r, err) : status;
+}
+
+static mo_status intern_all(mo_arena *arena, const char *const *names, int n,
+                            mo_intern **table, mo_error *err)
+{
+    mo_status status;
+    int number;
+
+    *table = mo_intern_new(arena);
+    status = *table ? MO_OK : mo_fail_memory(err);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status =
+            mo_intern_put(*table, names[i], strlen(names[i]), &number, err);
+    return status;
+}
+
+static mo_status open_listing(listing *l, mo_error *err)
+{
+    mo_status status;
+
+    l->arena = mo_arena_new();
+    if (!l->arena)
+        return mo_fail_memory(err);
+    status = intern_all(l->arena, l->x->op_names, l->x->n, &l->ops, err);
+    if (status == MO_OK)
+        status = intern_all(l->arena, l->x->device_ids, l->x->n_devices,
+                            &l->devices, err);
+    for (int i = 0; i < l->x->n; i++)
+        l->device[i] = MO_FREE;
+    return status;
+}
+
+static void close_listing(listing *l)
+{
+    mo_intern_free(l->devices);
+    mo_intern_free(l->ops);
+    mo_arena_free(l->arena);
+}
+
+static mo_status check_all(const listing *l, mo_error *err)
+{
+    for (int i = 0; i < l->x->n; i++)
+        if (l->device[i] == MO_FREE)
+            return mo_fail(err, MO_E_INPUT, "(1c) op '%.200s' is on no device",
+                           l->x->op_names[i]);
+    return MO_OK;
+}
+
+mo_status mo_listing_read(const char *file, char *text, size_t size,
+                          const mo_instance *x, int *device, mo_error *err)
+{
+    listing l = { .x = x, .device = device };
+    mo_reading r = {
+        .file = file, .begin = text, .at = text, .end = text + size
+    };
+    bool is_json = text[strspn(text, " \t\r\n")] == '{';
+    mo_status status = open_listing(&l, err);
+
+    if (status == MO_OK)
+        status = is_json ? read_json(&l, &r, err) : read_lines(&l, &r, err);
+    if (status == MO_OK)
+        status = check_all(&l, err);
+    close_listing(&l);
+    return status;
+}

@@ -1,0 +1,42 @@
+/*
+ * review.h - from a solution to a verdict: what it is of is found again, made
+ * into the same instance, and the answer is held against it.
+ */
+#ifndef MO_CLI_REVIEW_H
+#define MO_CLI_REVIEW_H
+
+#include "base/error.h"
+#include "base/out.h"
+#include "cli/locate.h"
+#include "cli/prepare.h"
+#include "cli/talk.h"
+#include "report/verdict.h"
+#include "solvers/answer.h"
+#include "solvers/judge.h"
+
+typedef struct mo_review {
+    mo_origin origin;
+    mo_located located;
+    mo_prepared made; /* up to the instance */
+    mo_regime regime;
+    mo_judgement judgement;
+} mo_review;
+
+/* Begins as zeros, and is the caller's to clear whatever the result. */
+void mo_review_clear(mo_review *review);
+
+/* Finds and makes the instance of review->origin, which was read before.
+ * options say what is given, and the regime where the origin does not;
+ * options->fusion is NULL for what the origin says. */
+mo_status mo_review_instance(const mo_prepare *options, const char *graph,
+                             const char *beside, const mo_talk *talk,
+                             mo_review *review, mo_error *err);
+
+/* Holds the solution against it. */
+mo_status mo_review_solution(const mo_solution *solution, double tolerance,
+                             mo_review *review, mo_error *err);
+
+/* A report of what came of it, to be completed by who knows more. */
+mo_verdict_report mo_review_report(const mo_review *review);
+
+#endif
