@@ -31,9 +31,7 @@ static struct sigaction before[N_SIGNALS];
 static void tell_all(int number)
 {
     char byte = (char) number;
-    int saved = errno;
 
-    atomic_store(&last, number);
     for (int i = 0; i < MAX_WATCHES; i++) {
         int fd = atomic_load(&writing[i]) - 1;
 
@@ -41,7 +39,20 @@ static void tell_all(int number)
         if (fd >= 0 && write(fd, &byte, 1) != 1)
             continue;
     }
+}
+
+static void take(int number)
+{
+    int saved = errno;
+
+    atomic_store(&last, number);
+    tell_all(number);
     errno = saved;
+}
+
+void mo_interrupt_all(void)
+{
+    tell_all(SIGINT);
 }
 
 /* What ignores a signal (nohup, a background job of sh) goes on doing so. */
@@ -49,7 +60,7 @@ static void handle(void)
 {
     struct sigaction ours = { .sa_flags = SA_RESTART };
 
-    ours.sa_handler = tell_all;
+    ours.sa_handler = take;
     sigfillset(&ours.sa_mask);
     for (int i = 0; i < N_SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);

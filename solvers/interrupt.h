@@ -20,4 +20,7 @@ void mo_interrupt_close(int fd);
  * does not wait. */
 int mo_interrupt_last(void);
 
+/* What is under way shall stop, though nobody sent us a signal. */
+void mo_interrupt_all(void);
+
 #endif
