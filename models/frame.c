@@ -75,6 +75,24 @@ static int64_t stretched(int64_t ns, double slack)
                                              : MO_MAX_TOTAL_NS;
 }
 
+/* The horizon, its unit, and an instance whose times can be written in it.
+ * Rounding may carry the horizon into the next unit. */
+static mo_status settle_times(mo_frame *f, double slack, mo_error *err)
+{
+    int64_t reached_ns = f->upper_ns, step_ns = 1;
+    mo_status status = MO_OK;
+
+    while (status == MO_OK) {
+        f->upper_ns = stretched(reached_ns, slack);
+        find_horizon(f);
+        if (mo_scale_step_ns(f->unit_ns) <= step_ns)
+            break;
+        step_ns = mo_scale_step_ns(f->unit_ns);
+        status = mo_frame_round(f, step_ns, &reached_ns, err);
+    }
+    return status;
+}
+
 static void leave_twins_apart(mo_frame *f)
 {
     for (int k = 0; k < f->x->n_devices; k++)
@@ -90,10 +108,10 @@ static mo_status fill(mo_frame *f, double slack, mo_error *err)
         status = find_order(f, err);
     if (status == MO_OK)
         status = mo_frame_find_upper(f, err);
+    if (status == MO_OK)
+        status = settle_times(f, slack, err);
     if (status != MO_OK)
         return status;
-    f->upper_ns = stretched(f->upper_ns, slack);
-    find_horizon(f);
     places = mo_frame_places(f);
     status = mo_places_find(&places, err);
     if (status == MO_OK)
@@ -155,5 +173,6 @@ void mo_frame_free(mo_frame *frame)
     free(frame->cuts);
     free(frame->segment_ns);
     free(frame->twin);
+    mo_frame_free_rounded(frame);
     free(frame);
 }

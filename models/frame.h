@@ -18,7 +18,8 @@
 #include "schedule/schedule.h"
 
 typedef struct mo_frame {
-    const mo_instance *x;
+    const mo_instance *x; /* as given, or the one below */
+    mo_instance *rounded; /* with times that can be written, or NULL */
     mo_regime regime;
     bool closure; /* the paper's (1a) over all successors, not direct ones */
 
@@ -50,7 +51,11 @@ typedef struct mo_frame {
     int *twin;
 } mo_frame;
 
-/* closure as above.  x must outlive the frame. */
+/* closure as above.  x must outlive the frame.  Where the unit is so long that
+ * not every nanosecond can be written, the frame and all models of it are of an
+ * instance whose times were rounded: what rows add up then agrees to the last
+ * digit, where sums rounded one by one would contradict each other by about as
+ * much as a solver tolerates. */
 mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
                         bool closure, mo_frame **frame, mo_error *err);
 

@@ -17,6 +17,12 @@ static inline mo_places mo_frame_places(const mo_frame *f)
 /* The start and how long it takes, given the cuts. */
 mo_status mo_frame_find_upper(mo_frame *f, mo_error *err);
 
+/* Takes an instance with times that are multiples of step_ns in place of the
+ * frame's.  *reached_ns, how long the start takes, follows. */
+mo_status mo_frame_round(mo_frame *f, int64_t step_ns, int64_t *reached_ns,
+                         mo_error *err);
+void mo_frame_free_rounded(mo_frame *f);
+
 /* Heads and tails, and who may not run where because of them. */
 mo_status mo_frame_find_windows(mo_frame *f, mo_error *err);
 

@@ -45,6 +45,16 @@ static int64_t divide_nearest(int64_t ns, int64_t part)
     return quotient;
 }
 
+int64_t mo_scale_step_ns(int64_t unit_ns)
+{
+    return unit_ns <= PARTS ? 1 : unit_ns / PARTS;
+}
+
+int64_t mo_scale_rounded_ns(int64_t step_ns, int64_t ns)
+{
+    return divide_nearest(ns, step_ns) * step_ns;
+}
+
 /* Either division is of two integers that a double holds, so the result is the
  * double nearest to the decimal fraction, which is what it is written as. */
 double mo_scale_time(int64_t unit_ns, int64_t ns)

@@ -105,14 +105,16 @@ static mo_status find_flow_means(sct *m, mo_error *err)
     return pairs && rows ? MO_OK : mo_fail_memory(err);
 }
 
-/* The most units a coefficient may have. */
+/* The most units a coefficient may have, in steps that can be written. */
 enum { MOST_UNITS = 1000000 };
 
 static int64_t clip(const sct *m, int64_t ns)
 {
     int64_t unit_ns = m->frame->unit_ns;
 
-    return ns / unit_ns < MOST_UNITS ? ns : MOST_UNITS * unit_ns;
+    if (ns / unit_ns >= MOST_UNITS)
+        return MOST_UNITS * unit_ns;
+    return mo_scale_rounded_ns(mo_scale_step_ns(unit_ns), ns);
 }
 
 /* Ids are topological: whoever is read has its start already. */

@@ -59,6 +59,33 @@ START_TEST(heads_and_tails_take_the_quickest_way)
 }
 END_TEST
 
+/* A minute is written in steps of 10 ns.  Rounded one by one, 30 s and 4 ns
+ * would be as long as 30 s, and twice that longer than twice 30 s. */
+START_TEST(times_are_rounded_before_they_are_added)
+{
+    problem p = { 0 };
+    mo_frame *f;
+    int64_t step_ns;
+
+    problem_make(&p,
+                 "a t.A=30000000.004; b t.A=30000000.004; c t.A=0.006;"
+                 "a>b bytes=8; b>c bytes=8",
+                 "A", NULL);
+    f = frame_of(&p, &port);
+    step_ns = mo_scale_step_ns(f->unit_ns);
+    ck_assert_int_eq(step_ns, 10);
+    ck_assert_int_eq(mo_instance_p_ns(f->x, 0, A), INT64_C(30000000000));
+    ck_assert_int_eq(mo_instance_p_ns(f->x, 2, A), 10);
+    ck_assert_int_eq(head(f, 2, A), INT64_C(60000000000));
+    ck_assert_int_eq(f->start->start_ns[2], INT64_C(60000000000));
+    ck_assert_int_eq(f->start->makespan_ns, INT64_C(60000000010));
+    ck_assert_int_eq(f->upper_ns, f->start->makespan_ns);
+    ck_assert_int_eq(mo_instance_p_ns(p.x, 0, A), INT64_C(30000000004));
+    mo_frame_free(f);
+    problem_clear(&p);
+}
+END_TEST
+
 /* To three readers on B a tensor goes once, in the time of the longest. */
 START_TEST(a_tensor_sent_once_takes_its_longest_time)
 {
@@ -605,6 +632,7 @@ END_TEST
 SUITE(frame)
 {
     TEST(heads_and_tails_take_the_quickest_way);
+    TEST(times_are_rounded_before_they_are_added);
     TEST(a_tensor_sent_once_takes_its_longest_time);
     TEST(a_cut_waits_for_the_load_before_it);
     TEST(a_group_that_fits_nowhere_keeps_its_devices);
