@@ -27,12 +27,13 @@
  */
 
 enum {
-    MAX_GRID = 8,
+    MAX_GRID = 4,
     OPS_BY_GRID = 6, /* so many ops make the grid finer by one */
-    FULL_WEIGHT = 1 << 16,
-    WEIGHT_BITS = 40,    /* of a row's weight, divided by its room */
-    WEIGHINGS = 40,      /* of one T */
-    PRECISION = 1 << 13, /* one part in so many */
+    FULL_WEIGHT = 1 << 20,
+    WEIGHT_BITS = 36,   /* of a row's weight, divided by its room */
+    FIRST_RATIO = 1024, /* of a full weight to those of the finer rows */
+    FIRST_STEPS = 16,   /* are large */
+    WEIGHINGS = 60,     /* of one T */
     NOT_THERE = 255
 };
 
@@ -330,9 +331,9 @@ static void find_loads(mo_refuter *r)
         add_up_device(r, k);
 }
 
-/* By the ratio of load to room, within limits, halfway.  Returns whether there
- * was room enough. */
-static bool weigh_anew(row *of)
+/* By the ratio of load to room, within limits, in steps that become smaller.
+ * Returns whether there was room enough. */
+static bool weigh_anew(row *of, int step)
 {
     int64_t percent = 400;
 
@@ -340,7 +341,8 @@ static bool weigh_anew(row *of)
         percent = (int64_t) ((wide) 100 * of->load / of->room);
     if (percent < 25)
         percent = 25;
-    of->weight = of->weight * (100 + percent) / 200;
+    of->weight += of->weight * (percent - 100) * FIRST_STEPS /
+                  (200 * (FIRST_STEPS + step));
     return of->load <= of->room;
 }
 
@@ -359,7 +361,7 @@ static int64_t largest_weight(const row *rows, int n, int64_t largest)
 }
 
 /* Returns whether the choice is a placement, which cannot be refuted. */
-static bool weigh_all_anew(mo_refuter *r)
+static bool weigh_all_anew(mo_refuter *r, int step)
 {
     int n = n_devices(r) * r->grid * r->grid;
     int n_memory = r->has_memory ? n_devices(r) : 0;
@@ -367,9 +369,9 @@ static bool weigh_all_anew(mo_refuter *r)
     bool fits = true;
 
     for (int i = 0; i < n; i++)
-        fits &= weigh_anew(&r->rows[i]);
+        fits &= weigh_anew(&r->rows[i], step);
     for (int i = 0; i < n_memory; i++)
-        fits &= weigh_anew(&r->memory[i]);
+        fits &= weigh_anew(&r->memory[i], step);
     largest = largest_weight(r->rows, n, 1);
     largest = largest_weight(r->memory, n_memory, largest);
     scale(r->rows, n, largest);
@@ -390,7 +392,7 @@ static void recall_weights(row *rows, int n)
 }
 
 /* Begins with the weights that refuted another time, and keeps those. */
-static bool is_refuted(mo_refuter *r, int64_t time_ns)
+bool mo_refuter_refutes(mo_refuter *r, int64_t time_ns)
 {
     int n = n_devices(r) * r->grid * r->grid;
 
@@ -411,7 +413,7 @@ static bool is_refuted(mo_refuter *r, int64_t time_ns)
             return true;
         }
         find_loads(r);
-        if (weigh_all_anew(r))
+        if (weigh_all_anew(r, i))
             return false;
     }
     return false;
@@ -432,35 +434,39 @@ static void look_at_memory(mo_refuter *r)
     }
 }
 
-static void begin(mo_refuter *r, const mo_refuter_case *c)
+/* All of a device's load weighs most to begin with: that is what there mostly
+ * is too much of.  The faster a device, the more a nanosecond of it weighs. */
+static void weigh_first(mo_refuter *r)
+{
+    int64_t least = INT64_MAX;
+
+    for (int i = 0; i < n_devices(r) * r->grid * r->grid; i++)
+        r->rows[i].good_weight = FULL_WEIGHT / FIRST_RATIO;
+    for (int k = 0; k < n_devices(r); k++) {
+        row *whole = rows_of(r, k);
+
+        whole->load = 1;
+        for (int at = 0; at < r->c->n; at++)
+            whole->load += p_ns(r, at, k);
+        least = less(least, whole->load);
+    }
+    for (int k = 0; k < n_devices(r); k++) {
+        row *whole = rows_of(r, k);
+
+        whole->good_weight =
+            1 + (int64_t) ((wide) FULL_WEIGHT * least / whole->load);
+        r->memory[k].good_weight = FULL_WEIGHT;
+    }
+}
+
+void mo_refuter_begin(mo_refuter *r, const mo_refuter_case *c)
 {
     int lines = 1 + c->n / OPS_BY_GRID;
 
     r->c = c;
     r->grid = lines < MAX_GRID ? lines : MAX_GRID;
     look_at_memory(r);
-    for (int i = 0; i < n_devices(r) * r->grid * r->grid; i++)
-        r->rows[i].good_weight = FULL_WEIGHT / (i % (r->grid * r->grid) + 1);
-    for (int k = 0; k < n_devices(r); k++)
-        r->memory[k].good_weight = FULL_WEIGHT;
-}
-
-int64_t mo_refuter_least(mo_refuter *r, const mo_refuter_case *c)
-{
-    int64_t least = c->least_ns, most = c->most_ns;
-
-    begin(r, c);
-    if (c->n == 0 || least >= most || !is_refuted(r, least))
-        return least;
-    least++;
-    while (most - least > least / PRECISION) {
-        int64_t middle = least + (most - least) / 2;
-        if (is_refuted(r, middle))
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return least;
+    weigh_first(r);
 }
 
 static mo_status reserve(mo_refuter *r, size_t max_ops, mo_error *err)

@@ -7,6 +7,7 @@
 #ifndef MO_SCHEDULE_REFUTE_H
 #define MO_SCHEDULE_REFUTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -23,12 +24,13 @@ typedef struct mo_refuter_case {
     const int *ops;
     int n;
     const int64_t *before_ns, *after_ns; /* by op and device, mo_places_at */
-    int64_t least_ns;                    /* known already */
-    int64_t most_ns;                     /* more need not be known */
 } mo_refuter_case;
 
-/* A time that the ops take at least: all that is shorter has been refuted.  Not
- * less than least_ns, and not to the last nanosecond. */
-int64_t mo_refuter_least(mo_refuter *refuter, const mo_refuter_case *c);
+/* Takes the case up; it and what it points to stay the caller's, and the times
+ * may change from one question to the next. */
+void mo_refuter_begin(mo_refuter *refuter, const mo_refuter_case *c);
+
+/* True: not all of the ops can be run within that time.  False says nothing. */
+bool mo_refuter_refutes(mo_refuter *refuter, int64_t time_ns);
 
 #endif
