@@ -272,6 +272,14 @@ complains "by another way" 2 "cannot both" \
 ln -s model.lp "$work/link.lp"
 complains "or through a link" 2 "cannot both" \
     moirai-emit --map "$work/link.lp" -o "$work/model.lp" "$inception"
+cp "$inception" "$work/own.graphml"
+cp "${inception%.graphml}.cluster.xml" "$work/own.xml"
+complains "over the graph" 2 "which is read" \
+    moirai-emit -c "$work/own.xml" -o "$work/own.graphml" "$work/own.graphml"
+complains "over the cluster" 2 "which is read" \
+    moirai-emit -c "$work/own.xml" --map "$work/here/../own.xml" \
+    -o "$work/no.lp" "$work/own.graphml"
+is "and leaves it" "$(cat "$work/own.graphml")" "$(cat "$inception")"
 exits "two to nowhere" 0 \
     moirai-emit -q --map /dev/null -o /dev/null "$inception"
 complains "two from standard input" 2 "standard input" moirai-emit -c - -

@@ -34,6 +34,20 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
+static mo_status spare_inputs(const settings *s, const char *path,
+                              mo_error *err)
+{
+    const mo_prepare *p = &s->prepare;
+    const char *inputs[] = { path, p->load.cluster, p->load.profile,
+                             p->fusion };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
+    return status;
+}
+
 static mo_status check(const settings *s, const char *path, mo_error *err)
 {
     mo_status status = mo_prepare_check(&s->prepare, path, err);
@@ -43,6 +57,8 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
             mo_fail(err, MO_E_USAGE, "--json is how --stats tells; give both");
     if (status == MO_OK)
         status = mo_outputs_check(s->outputs, OUTPUTS, err);
+    if (status == MO_OK)
+        status = spare_inputs(s, path, err);
     return status;
 }
 

@@ -72,6 +72,18 @@ mo_status mo_outputs_check(const mo_output *outputs, int n, mo_error *err)
     return MO_OK;
 }
 
+mo_status mo_outputs_spare(const mo_output *outputs, int n, const char *input,
+                           mo_error *err)
+{
+    for (int i = 0; i < n && input; i++)
+        if (outputs[i].path && same_entry(outputs[i].path, input))
+            return mo_fail(err, MO_E_USAGE,
+                           "%s would replace %s, which is read; name another "
+                           "file",
+                           outputs[i].option, input);
+    return MO_OK;
+}
+
 mo_status mo_outputs_open(mo_output *outputs, int n, mo_error *err)
 {
     mo_status status = MO_OK;

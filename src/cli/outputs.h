@@ -17,6 +17,11 @@ typedef struct mo_output {
 /* Whether each has a place of its own; to be asked before anything is read. */
 mo_status mo_outputs_check(const mo_output *outputs, int n, mo_error *err);
 
+/* Whether none of them would replace a file that is read; input may be NULL,
+ * "-", or no file at all. */
+mo_status mo_outputs_spare(const mo_output *outputs, int n, const char *input,
+                           mo_error *err);
+
 /* Opens those that are wanted. */
 mo_status mo_outputs_open(mo_output *outputs, int n, mo_error *err);
 
