@@ -83,9 +83,10 @@ ok "and is else the same" cmp "$work/stdin.lp" "$work/nameless.lp"
 # ------------------------------------------------------------------ identity --
 
 is "where a model came from" \
-    "$(identity "$work/model.lp" | sed 's/_[0-9a-f]\{16\}$/_HEX/')" \
+    "$(identity "$work/model.lp" |
+        sed 's/_[0-9a-f]\{16\}$/_HEX/; s/_u_10*$/_u_NS/')" \
     "$(printf '%s\n' moirai_g_HEX moirai_c_HEX \
-        moirai_o_compact.port.per_edge.static.none moirai_u_1000 moirai_i_HEX)"
+        moirai_o_compact.port.per_edge.static.none moirai_u_NS moirai_i_HEX)"
 is "the same in both formats" "$(identity "$work/model.mps")" \
     "$(identity "$work/model.lp")"
 for name in $(identity "$work/model.lp"); do
