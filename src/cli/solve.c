@@ -1,0 +1,238 @@
+/* moirai-solve - gives a model to a solver and checks what it answers. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compress.h"
+#include "cli/contest.h"
+#include "cli/jury.h"
+#include "cli/model_file.h"
+#include "cli/solve_write.h"
+#include "cli/talk.h"
+#include "solvers/interrupt.h"
+#include "solvers/workdir.h"
+
+typedef struct settings {
+    mo_contest_options contest;
+    mo_prepare prepare; /* for the check */
+    const char *graph;
+    const char *output;
+    bool list, json;
+    mo_talk talk;
+    int code; /* to leave with when nothing failed */
+} settings;
+
+/* model.lp.gz gives model.sol, in the working folder. */
+static char *default_output(const char *model)
+{
+    const char *slash = strrchr(model, '/');
+    const char *base = slash ? slash + 1 : model;
+    size_t length = mo_compress_stem(base);
+    const char *dot = memchr(base, '.', length);
+    char *path = malloc(length + sizeof ".sol");
+
+    for (const char *at = dot; at && at < base + length; at++)
+        if (*at == '.')
+            dot = at;
+    if (dot && dot > base)
+        length = (size_t) (dot - base);
+    if (path) {
+        memcpy(path, base, length);
+        memcpy(path + length, ".sol", sizeof ".sol");
+    }
+    return path;
+}
+
+/* Once more without presolve, when what was said cannot be true. */
+static mo_status solve_again(const settings *s, const char *model,
+                             const mo_workdir *folder, mo_jury *jury,
+                             mo_contest *c, mo_award *award, mo_error *err)
+{
+    mo_contest_options options = s->contest;
+
+    if (!award->doubt[0] || mo_interrupt_last())
+        return MO_OK;
+    if (!s->talk.quiet)
+        fprintf(stderr, "%s: %s; solving again without presolve\n",
+                s->talk.command, award->doubt);
+    mo_contest_clear(c);
+    if (mo_contest_find(&options, false, &s->talk, c, err) != MO_OK)
+        return err->status;
+    c->presolve = false;
+    if (mo_contest_run(&options, model, jury->review.origin.unit_ns, folder,
+                       &s->talk, mo_jury_hear, jury, c, err) != MO_OK)
+        return err->status;
+    mo_jury_award(jury, c, award);
+    if (award->doubt[0] && !s->talk.quiet)
+        fprintf(stderr, "%s: still: %s\n", s->talk.command, award->doubt);
+    return MO_OK;
+}
+
+static void say_unchecked(const settings *s, const mo_jury *jury,
+                          const mo_award *award)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    if (award->best && jury->state == MO_JURY_IN_VAIN && !s->talk.quiet)
+        fprintf(stderr, "%s: not checked: %s\n", s->talk.command,
+                mo_error_format(&jury->why, text, sizeof text));
+}
+
+static mo_status write_results(settings *s, const char *model,
+                               const mo_jury *jury, const mo_contest *c,
+                               const mo_award *award, mo_error *err)
+{
+    char *made = s->output ? NULL : default_output(model);
+    const char *path = s->output ? s->output : made;
+    bool to_stdout = path && strcmp(path, "-") == 0;
+    mo_out *out;
+    mo_status status = path ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK && award->best)
+        status = mo_solve_write(award, jury, path, err);
+    if (status == MO_OK)
+        status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
+    if (status == MO_OK) {
+        mo_solve_report(award, jury, c, s->json, out);
+        if (award->best && !s->json && !to_stdout)
+            mo_out_printf(out, "%-12s%s\n", "written to", path);
+        status = mo_out_commit(out, err);
+    }
+    free(made);
+    return status;
+}
+
+static mo_status solve(settings *s, const char *model, const char *beside,
+                       const mo_workdir *folder, mo_error *err)
+{
+    mo_jury jury = { .options = &s->prepare,
+                     .graph = s->graph,
+                     .beside = beside,
+                     .tolerance = MO_ANSWER_TOLERANCE,
+                     .gap = s->contest.gap,
+                     .talk = &s->talk };
+    mo_contest contest = { 0 };
+    mo_award award;
+    mo_status status = mo_model_file_origin(model, &jury.review.origin, err);
+
+    if (status == MO_OK)
+        status = mo_contest_find(&s->contest, false, &s->talk, &contest, err);
+    if (status == MO_OK)
+        status = mo_contest_run(&s->contest, model, jury.review.origin.unit_ns,
+                                folder, &s->talk, mo_jury_hear, &jury, &contest,
+                                err);
+    if (status == MO_OK) {
+        mo_jury_award(&jury, &contest, &award);
+        status = solve_again(s, model, folder, &jury, &contest, &award, err);
+    }
+    if (status == MO_OK) {
+        say_unchecked(s, &jury, &award);
+        status = write_results(s, beside, &jury, &contest, &award, err);
+        s->code = mo_solve_code(&award);
+    }
+    mo_contest_clear(&contest);
+    mo_jury_clear(&jury);
+    return status;
+}
+
+/* From here on a signal stops the solvers, not us. */
+static mo_status solve_in_folder(settings *s, const char *path, mo_error *err)
+{
+    mo_workdir *folder = NULL;
+    char *spooled = NULL;
+    int watch;
+    mo_status status = mo_interrupt_open(&watch, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_workdir_new(&folder, err);
+    if (status == MO_OK && strcmp(path, "-") == 0)
+        status = mo_model_file_spool(folder, &spooled, err);
+    if (status == MO_OK)
+        status = solve(s, spooled ? spooled : path, spooled ? "model" : path,
+                       folder, err);
+    free(spooled);
+    mo_workdir_free(folder);
+    mo_interrupt_close(watch);
+    return status;
+}
+
+static mo_status list(const settings *s, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(s->output, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_solve_list(&s->contest, s->json, out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
+{
+    settings *s = context;
+    mo_status status = mo_contest_check(&s->contest, err);
+
+    if (status != MO_OK)
+        return status;
+    if (s->list)
+        return list(s, err);
+    if (n_operands == 0)
+        return mo_fail(err, MO_E_USAGE, "which model? give a file, or --list");
+    return solve_in_folder(s, operands[0], err);
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .contest = MO_CONTEST_DEFAULTS,
+                   .prepare = MO_PREPARE_DEFAULTS,
+                   .talk = { .command = "moirai-solve" },
+                   .code = MO_EXIT_DONE };
+    const mo_option options[] = {
+        MO_CONTEST_OPTIONS(&s.contest),
+        { 0, "memory", "MIB", "no more memory than that", MO_OPTION_INT,
+          .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },
+        { 0, "start", "FILE", "a solution to start from", MO_OPTION_TEXT,
+          .to = &s.contest.start },
+        { 'o', "output", "FILE",
+          "the solution, MODEL's name with .sol unless given", MO_OPTION_TEXT,
+          .to = &s.output },
+        { 0, "list", NULL, "only tell which solvers are here", MO_OPTION_FLAG,
+          .to = &s.list },
+        { 'g', "graph", "FILE", "for the check, where it cannot be found",
+          MO_OPTION_TEXT, .to = &s.graph },
+        MO_LOAD_OPTIONS(&s.prepare.load),
+        { 0, "shape", "NAME=DIMS",
+          "size of an input with dynamic dimensions, as in ids=1,128",
+          MO_OPTION_LIST, .to = &s.prepare.shapes },
+        { 0, "fusion", "SET|FILE", "the rules the graph was coarsened with",
+          MO_OPTION_TEXT, .to = &s.prepare.fusion },
+        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+          .to = &s.json },
+        MO_TALK_OPTIONS(&s.talk),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-solve",
+        .synopsis = "[OPTION]... MODEL",
+        .purpose = "Give a model to a solver and check what it answers.",
+        .details = "MODEL may be - for standard input.  -vv shows the "
+                   "solver's own log.  Exit status: 0 an answer that holds, 3 "
+                   "none, 4 one that does not hold.",
+        .options = options,
+        .min_operands = 0,
+        .max_operands = 1,
+    };
+    int code;
+
+    s.prepare.fusion = NULL;
+    code = mo_command_main(&command, argc, argv, run, &s);
+    mo_option_list_free(&s.prepare.shapes);
+    return code == MO_EXIT_DONE ? s.code : code;
+}
