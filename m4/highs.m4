@@ -1,7 +1,8 @@
 # MO_HIGHS
 # The default solver.  It is never linked: moirai-solve loads it at run time,
 # so all we need is where the library and its C header lie.  The packaged one
-# of ./bootstrap is in the private Python folder.
+# of ./bootstrap is in the private Python folder; since that goes away with the
+# tree, make install copies it (HIGHS_PREFIX), unless it is the system's.
 AC_DEFUN([MO_HIGHS], [
   mo_private=`cd "$srcdir" && pwd`/build/python/lib
   for mo_dir in "$mo_private"/python3*/site-packages/highsbox/highs_dist; do
@@ -24,6 +25,16 @@ AC_DEFUN([MO_HIGHS], [
   done
   AC_MSG_RESULT([${HIGHS_LIBRARY:-$mo_found}])
   AC_SUBST([HIGHS_LIBRARY])
+  HIGHS_PREFIX=
+  AS_IF([test "$mo_found" = yes],
+    [AS_CASE([$mo_dir], [/usr|/usr/local], [], [HIGHS_PREFIX=$mo_dir])])
+  AC_SUBST([HIGHS_PREFIX])
+  AC_DEFINE_UNQUOTED([MO_HIGHS_PREFIX], ["$HIGHS_PREFIX"],
+    [Where HiGHS was when this was built; empty: nowhere, or the system's])
+
+  mo_python_prefix=`AS_DIRNAME(["$MOIRAI_PYTHON"])`
+  AC_DEFINE_UNQUOTED([MO_PRIVATE_PYTHON], ["${mo_python_prefix%/bin}"],
+    [The Python environment in which solvers are looked for last])
 
   AS_IF([test "$mo_found" = yes],
     [MO_CONSTANT([mo_major], [HIGHS], [HConfig.h], [HIGHS_VERSION_MAJOR])

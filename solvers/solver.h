@@ -49,16 +49,18 @@ typedef struct mo_found {
     bool no_presolve; /* the trouble goes away without presolve */
 } mo_found;
 
-/* What a line of the log tells of the progress. */
+/* What a line of the log tells. */
 typedef struct mo_step {
-    bool has_incumbent, has_bound;
-    double incumbent, bound, seconds;
+    bool has_incumbent, has_bound, has_claim;
+    double incumbent, bound; /* a bound is what was printed, rounded down */
+    double seconds;          /* by the solver's clock; 0 where not told */
+    mo_claim claim;
 } mo_step;
 
-/* Where a program will leave its answer; each is NULL or the caller's. */
+/* Where a program leaves its answer: names of files in job->folder, or NULL. */
 typedef struct mo_answer_files {
-    char *solution;
-    char *fallback; /* read when there is no solution: the best so far */
+    const char *solution;
+    const char *names; /* where the names are, when it has none */
 } mo_answer_files;
 
 typedef struct mo_solver {
@@ -68,30 +70,35 @@ typedef struct mo_solver {
     bool starts;     /* it reads a start, in this layout: */
     mo_start_layout start_layout;
     bool stops_well; /* its program writes what it has on SIGINT */
+    mo_answer_files files;
 
     /* Looks for it: path (of --solver-path; or NULL), MOIRAI_<NAME>, PATH and
      * the loader's path, then the private folder.  A path that was given and
      * leads to nothing is an error; else nothing found leaves both NULL. */
     mo_status (*find)(const char *path, mo_found *found, mo_error *err);
 
-    /* process: prints its version, among other words, and the words before
-     * that. */
+    /* process: what prints its version, behind these words. */
     mo_status (*ask)(const mo_found *found, mo_command_line *line,
                      mo_error *err);
     const char *version_after;
 
-    /* What is wrong with this version; NULL: nothing known. */
+    /* Looks for known trouble once the version is known.  May be NULL. */
     mo_status (*examine)(mo_found *found, mo_error *err);
 
-    /* process: the command line for job. */
+    /* process: the command line for job, to be run in job->folder, where the
+     * model and the start lie under names of one plain word. */
     mo_status (*command)(const mo_found *found, const mo_job *job,
-                         mo_command_line *line, mo_answer_files *files,
-                         mo_error *err);
+                         mo_command_line *line, mo_error *err);
 
-    /* library: runs in a child, writes the solution to
-     * job->folder/"library.sol" in the MIPLIB layout with comments for status
-     * and bound, prints progress to stdout as the program would; returns an
-     * exit code.  NULL: no such way. */
+    /* process: what it found before it was killed.  *solution stays NULL when
+     * there is nothing.  May be NULL. */
+    mo_status (*rescue)(const mo_job *job, mo_solution **solution,
+                        mo_error *err);
+
+    /* library: runs in a child, writes the solution to MO_LIBRARY_SOLUTION in
+     * job->folder, in the MIPLIB layout with comments for status and bound,
+     * prints progress to stdout as the program would; returns an exit code.
+     * NULL: no such way. */
     int (*solve)(const mo_found *found, const mo_job *job);
 
     /* library: runs in a child, prints the version on a line of its own. */
@@ -99,10 +106,9 @@ typedef struct mo_solver {
 
     /* Reads a line of the log into step; false when it tells nothing. */
     bool (*step)(const char *line, mo_step *step);
-
-    /* Finds in a line of the log why it failed; NULL: no word of it. */
-    bool (*failed)(const char *line);
 } mo_solver;
+
+#define MO_LIBRARY_SOLUTION "library.sol"
 
 extern const mo_solver mo_solver_highs, mo_solver_scip, mo_solver_gurobi,
     mo_solver_cbc, mo_solver_glpk;
@@ -115,5 +121,8 @@ const mo_solver *mo_solver_of(const char *name); /* NULL: none */
 mo_status mo_solver_ask(const mo_solver *solver, mo_found *found,
                         mo_error *err);
 void mo_found_clear(mo_found *found);
+
+/* The last part of a path. */
+const char *mo_solver_basename(const char *path);
 
 #endif

@@ -1,0 +1,37 @@
+/*
+ * log.h - the words and numbers of a line that a solver printed.
+ */
+#ifndef MO_SOLVERS_LOG_H
+#define MO_SOLVERS_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "solvers/solver.h"
+
+enum { MO_LOG_WORDS = 24 };
+
+typedef struct mo_log_word {
+    const char *text; /* not ended */
+    size_t length;
+} mo_log_word;
+
+/* Cuts line at every one of the separators; more than MO_LOG_WORDS are left
+ * out.  Returns how many there are. */
+int mo_log_cut(const char *line, const char *separators, mo_log_word *words);
+
+/* A number, which may have an ending such as "s"; false: it is none, or not
+ * finite, or what solvers write for "none" (1e20 and more). */
+bool mo_log_number(const mo_log_word *word, const char *ending, double *value);
+bool mo_log_ends(const mo_log_word *word, char last);
+
+/* The number behind key, which begins the line or stands in it. */
+bool mo_log_after(const char *line, const char *key, double *value);
+
+/* A bound printed with so many digits, moved down by what rounding may have
+ * moved it up. */
+void mo_log_bound(mo_step *step, double bound, int digits);
+void mo_log_incumbent(mo_step *step, double incumbent);
+void mo_log_claim(mo_step *step, mo_claim claim);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * SCIP by its program: commands in a file.  Where there is only its library, a
+ * program of ours, moirai-scip, is the same shell around it.
+ */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "solvers/find.h"
+#include "solvers/library_ways.h"
+#include "solvers/log.h"
+#include "solvers/places.h"
+
+#define SHELL    "moirai-scip"
+#define COMMANDS "scip.commands"
+#define SOLUTION "solution.sol"
+
+static mo_status find(const char *path, mo_found *found, mo_error *err)
+{
+    static const char *const programs[] = { "scip", NULL };
+    static const char *const sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
+                                           "libscip.so.9.1",  "libscip.so.9.0",
+                                           "libscip.so.8.1",  "libscip.so.8.0",
+                                           "libscip.so",      NULL };
+    static const char *const libraries[] = { "libscip.so", "libscip.so.*",
+                                             "libscip-*.so*", NULL };
+    static const char *const folders[] = { "scip", "pyscipopt.libs", NULL };
+    static const mo_find_kind kind = { .title = "SCIP",
+                                       .variable = "MOIRAI_SCIP",
+                                       .programs = programs,
+                                       .sonames = sonames,
+                                       .libraries = libraries,
+                                       .folders = folders };
+    mo_status status = mo_find(&kind, path, found, err);
+
+    if (status == MO_OK && !found->program && found->library)
+        found->program = mo_places_own(SHELL);
+    return status;
+}
+
+static mo_status add_program(const mo_found *found, mo_command_line *line,
+                             mo_error *err)
+{
+    mo_status status = mo_command_line_add(line, err, "%s", found->program);
+
+    if (status == MO_OK && found->library &&
+        strcmp(mo_solver_basename(found->program), SHELL) == 0)
+        status = mo_command_line_add(line, err, "%s", found->library);
+    return status;
+}
+
+static mo_status ask(const mo_found *found, mo_command_line *line,
+                     mo_error *err)
+{
+    mo_status status = add_program(found, line, err);
+
+    return status == MO_OK ? mo_command_line_add(line, err, "--version")
+                           : status;
+}
+
+static void write_limits(mo_out *out, const mo_job *job)
+{
+    if (job->time_s > 0)
+        mo_out_printf(out, "set limits time %.17g\n", job->time_s);
+    if (job->gap >= 0)
+        mo_out_printf(out, "set limits gap %.17g\n", job->gap);
+    if (job->memory_mib > 0)
+        mo_out_printf(out, "set limits memory %d\n", job->memory_mib);
+    if (!job->presolve)
+        mo_out_text(out, "set presolving maxrounds 0\n");
+}
+
+static mo_status write_commands(const mo_job *job, mo_error *err)
+{
+    char *path = mo_places_text("%s/" COMMANDS, job->folder);
+    mo_out *out;
+    mo_status status =
+        path ? mo_out_open(path, &out, err) : mo_fail_memory(err);
+
+    free(path);
+    if (status != MO_OK)
+        return status;
+    write_limits(out, job);
+    mo_out_printf(out, "read %s\n", mo_solver_basename(job->model));
+    if (job->start)
+        mo_out_printf(out, "read %s\n", mo_solver_basename(job->start));
+    mo_out_text(out, "optimize\nwrite solution " SOLUTION "\nquit\n");
+    return mo_out_commit(out, err);
+}
+
+static mo_status command(const mo_found *found, const mo_job *job,
+                         mo_command_line *line, mo_error *err)
+{
+    mo_status status = write_commands(job, err);
+
+    if (status == MO_OK)
+        status = add_program(found, line, err);
+    if (status == MO_OK)
+        status = mo_command_line_add(line, err, "-b");
+    if (status == MO_OK)
+        status = mo_command_line_add(line, err, COMMANDS);
+    return status;
+}
+
+/*
+ *   time | node  | ... |  dualbound   | primalbound  |  gap   | compl.
+ *  r 0.0s|     1 | ... | 0.000000e+00 | 8.900000e+01 |    Inf | unknown
+ */
+static bool read_row(const char *line, mo_step *step)
+{
+    mo_log_word cells[MO_LOG_WORDS], words[MO_LOG_WORDS];
+    int n = mo_log_cut(line, "|", cells), first;
+    double bound, incumbent;
+
+    if (n < 8)
+        return false;
+    first = mo_log_cut(cells[0].text, " |", words);
+    for (int i = 0; i < 2 && i < first; i++)
+        if (mo_log_number(&words[i], "s", &step->seconds)) {
+            if (mo_log_number(&cells[n - 4], "", &bound))
+                mo_log_bound(step, bound, 7);
+            if (mo_log_number(&cells[n - 3], "", &incumbent))
+                mo_log_incumbent(step, incumbent);
+            return true;
+        }
+    return false;
+}
+
+static bool read_line(const char *line, mo_step *step)
+{
+    double value;
+
+    *step = (mo_step){ 0 };
+    if (strncmp(line, "Dual Bound", 10) == 0 &&
+        mo_log_after(line, "Dual Bound", &value))
+        mo_log_bound(step, value, 15);
+    else if (strncmp(line, "Primal Bound", 12) == 0 &&
+             mo_log_after(line, "Primal Bound", &value))
+        mo_log_incumbent(step, value);
+    else
+        return read_row(line, step);
+    return true;
+}
+
+const mo_solver mo_solver_scip = {
+    .name = "scip",
+    .title = "SCIP",
+    .help = "package pyscipopt of PyPI, or one's own",
+    .limits = MO_LIMIT_TIME | MO_LIMIT_GAP | MO_LIMIT_MEMORY,
+    .starts = true,
+    .start_layout = MO_START_MIPLIB,
+    .stops_well = true,
+    .files = { .solution = SOLUTION },
+    .find = find,
+    .ask = ask,
+    .version_after = "SCIP version ",
+    .command = command,
+    .solve = mo_scip_solve,
+    .library_version = mo_scip_library_version,
+    .step = read_line,
+};

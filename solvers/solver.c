@@ -1,0 +1,142 @@
+#include <config.h>
+
+#include "solvers/solver.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solvers/child.h"
+
+const mo_solver *const mo_solvers[] = { &mo_solver_highs,  &mo_solver_scip,
+                                        &mo_solver_gurobi, &mo_solver_cbc,
+                                        &mo_solver_glpk,   NULL };
+
+/* How long a solver may think about its version, in seconds. */
+static const double patience_s = 20;
+
+const mo_solver *mo_solver_of(const char *name)
+{
+    const mo_solver *const *s = mo_solvers;
+
+    while (*s && strcmp((*s)->name, name) != 0)
+        s++;
+    return *s;
+}
+
+void mo_found_clear(mo_found *found)
+{
+    free(found->program);
+    free(found->library);
+    free(found->version);
+    free(found->library_version);
+    free(found->trouble);
+    *found = (mo_found){ 0 };
+}
+
+const char *mo_solver_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* ------------------------------------------------------------------ version */
+
+typedef struct version_hearing {
+    const char *after; /* NULL: at the beginning of a line */
+    char *version;
+} version_hearing;
+
+/* "1.15.1" at the beginning of text. */
+static char *copy_version(const char *text)
+{
+    size_t length = 0;
+
+    text += strspn(text, " v");
+    while (isdigit((unsigned char) text[length]) ||
+           (text[length] == '.' && isdigit((unsigned char) text[length + 1])))
+        length++;
+    return length > 0 ? strndup(text, length) : NULL;
+}
+
+static void hear_version(void *listener, const char *line)
+{
+    version_hearing *hearing = listener;
+    const char *at = hearing->after ? strstr(line, hearing->after) : line;
+
+    if (at && !hearing->version)
+        hearing->version =
+            copy_version(at + (hearing->after ? strlen(hearing->after) : 0));
+}
+
+static mo_status ask_program(const mo_solver *solver, mo_found *found,
+                             mo_error *err)
+{
+    version_hearing hearing = { .after = solver->version_after };
+    mo_command_line line = { 0 };
+    mo_child_result result;
+    mo_status status = solver->ask(found, &line, err);
+
+    if (status == MO_OK) {
+        const mo_child_job job = { .argv = (const char *const *) line.argv,
+                                   .environment =
+                                       (const char *const *) line.environment,
+                                   .hard_s = patience_s,
+                                   .line = hear_version,
+                                   .listener = &hearing };
+
+        status = mo_child_run(&job, &result, err);
+    }
+    mo_command_line_clear(&line);
+    found->version = hearing.version;
+    return status;
+}
+
+typedef struct version_asking {
+    int (*ask)(const char *library);
+    const char *library;
+} version_asking;
+
+static int print_version(void *context)
+{
+    const version_asking *asking = context;
+
+    return asking->ask(asking->library);
+}
+
+static mo_status ask_library(const mo_solver *solver, mo_found *found,
+                             mo_error *err)
+{
+    version_asking asking = { solver->library_version, found->library };
+    version_hearing hearing = { 0 };
+    const mo_child_job job = { .body = print_version,
+                               .context = &asking,
+                               .hard_s = patience_s,
+                               .line = hear_version,
+                               .listener = &hearing };
+    mo_child_result result;
+    mo_status status = mo_child_run(&job, &result, err);
+
+    found->library_version = hearing.version;
+    return status;
+}
+
+mo_status mo_solver_ask(const mo_solver *solver, mo_found *found, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (found->program && !found->version)
+        status = ask_program(solver, found, err);
+    if (status == MO_OK && found->library && !found->library_version &&
+        solver->library_version)
+        status = ask_library(solver, found, err);
+    if (status == MO_OK && !found->version && found->library_version) {
+        found->version = strdup(found->library_version);
+        if (!found->version)
+            status = mo_fail_memory(err);
+    }
+    if (status == MO_OK && solver->examine && !found->trouble)
+        status = solver->examine(found, err);
+    return status;
+}

@@ -1,0 +1,531 @@
+#include <config.h>
+
+#include "solvers/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "tests/scratch.h"
+#include "tests/suite.h"
+
+/* ------------------------------------------------------------------- models */
+
+/* Two ops on two devices, of which each has room for one. */
+static const char small_lp[] = "\\ small\n"
+                               "Minimize\n obj: w\n"
+                               "Subject To\n"
+                               " place_0: x_0_0 + x_0_1 = 1\n"
+                               " place_1: x_1_0 + x_1_1 = 1\n"
+                               " memory_0: 600 x_0_0 + 600 x_1_0 <= 1000\n"
+                               " memory_1: 600 x_0_1 + 600 x_1_1 <= 1000\n"
+                               " order: s_1 - 3.5 x_0_0 - 7 x_0_1 >= 0\n"
+                               " end: w - s_1 - 2 x_1_0 - 1.25 x_1_1 >= 0\n"
+                               " identity: moirai_g_0123456789abcdef = 1\n"
+                               "Bounds\n s_1 <= 1000\n w <= 1000\n"
+                               "Binaries\n x_0_0 x_0_1 x_1_0 x_1_1\nEnd\n";
+static const double small_answer = 4.75;
+
+static const char small_mps[] =
+    "* small\nNAME small FREE\nROWS\n N obj\n G row\n"
+    "COLUMNS\n"
+    " M1 'MARKER' 'INTORG'\n"
+    " x obj 2 row 1\n"
+    " M2 'MARKER' 'INTEND'\n"
+    " y obj 3 row 1\n"
+    "RHS\n RHS row 4.75\n"
+    "BOUNDS\n UP BND x 3\n UP BND y 10\nENDATA\n";
+static const double small_mps_answer = 11.25;
+
+static const char infeasible_lp[] = "Minimize\n obj: w\n"
+                                    "Subject To\n"
+                                    " a: x + y = 1\n b: 6 x <= 5\n"
+                                    " c: 6 y <= 5\n d: w - x - y >= 0\n"
+                                    "Binaries\n x y\nEnd\n";
+
+/* A market split: hard for all, with many solutions on the way. */
+static char *hard_lp(void)
+{
+    mo_out *out;
+    unsigned state = 12345;
+    size_t size;
+    char *text;
+
+    MUST(mo_out_memory(&out, &err));
+    mo_out_text(out, "Minimize\n obj: w\nSubject To\n");
+    for (int row = 0; row < 5; row++) {
+        int total = 0;
+        int factors[40];
+
+        for (int c = 0; c < COUNT(factors); c++) {
+            state = state * 1103515245u + 12345u;
+            factors[c] = (int) (state >> 16) % 100;
+            total += factors[c];
+        }
+        for (int side = 0; side < 2; side++) {
+            mo_out_printf(out, " %s_%d:", side ? "above" : "below", row);
+            for (int c = 0; c < COUNT(factors); c++)
+                mo_out_printf(out, " + %d x_%d", factors[c], c);
+            mo_out_printf(out, " %c s_%d %s= %d\n", side ? '-' : '+', row,
+                          side ? "<" : ">", total / 2);
+        }
+    }
+    mo_out_text(out, " sum: w - s_0 - s_1 - s_2 - s_3 - s_4 >= 0\nBinaries\n");
+    for (int c = 0; c < 40; c++)
+        mo_out_printf(out, " x_%d\n", c);
+    mo_out_text(out, "End\n");
+    text = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    return text;
+}
+
+static char folder[4200];
+
+static void enter(void)
+{
+    scratch_enter();
+    ck_assert_ptr_nonnull(getcwd(folder, sizeof folder - 16));
+    strcat(folder, "/job");
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+}
+
+static mo_job job_for(const char *model)
+{
+    return (mo_job){ .model = model,
+                     .folder = folder,
+                     .gap = 0,
+                     .threads = 1,
+                     .presolve = true };
+}
+
+static double value_of(const mo_solution *solution, const char *name)
+{
+    for (int i = 0; i < solution->n; i++)
+        if (strcmp(solution->values[i].name, name) == 0)
+            return solution->values[i].value;
+    return 0;
+}
+
+/* ------------------------------------------------------------- real solvers */
+
+/* Every solver both ways; glpk has one. */
+static const struct {
+    const char *name;
+    mo_way way;
+} ways[] = {
+    { "highs", MO_WAY_PROCESS },  { "highs", MO_WAY_LIBRARY },
+    { "scip", MO_WAY_PROCESS },   { "scip", MO_WAY_LIBRARY },
+    { "gurobi", MO_WAY_PROCESS }, { "cbc", MO_WAY_PROCESS },
+    { "cbc", MO_WAY_LIBRARY },    { "glpk", MO_WAY_PROCESS },
+};
+
+/* False, with words, where it is not installed. */
+static bool find(int i, const mo_solver **solver, mo_found *found)
+{
+    *solver = mo_solver_of(ways[i].name);
+    MUST((*solver)->find(NULL, found, &err));
+    if (ways[i].way == MO_WAY_LIBRARY ? found->library : found->program)
+        return true;
+    fprintf(stderr, "not here: %s, %s\n", ways[i].name,
+            ways[i].way == MO_WAY_LIBRARY ? "library" : "program");
+    mo_found_clear(found);
+    return false;
+}
+
+static void run_way(int i, const mo_job *job, mo_outcome *outcome, bool *there)
+{
+    const mo_run_options options = { .way = ways[i].way };
+    const mo_solver *solver;
+    mo_found found;
+
+    *there = find(i, &solver, &found);
+    if (!*there)
+        return;
+    MUST(mo_run(solver, &found, job, &options, outcome, &err));
+    mo_found_clear(&found);
+}
+
+START_TEST(each_finds_the_optimum)
+{
+    mo_job job = job_for("small.lp");
+    mo_outcome outcome;
+    bool there;
+
+    scratch_write("small.lp", small_lp);
+    run_way(_i, &job, &outcome, &there);
+    if (!there)
+        return;
+    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    ck_assert_double_eq_tol(value_of(outcome.solution, "w"), small_answer,
+                            1e-6);
+    ck_assert_double_eq_tol(
+        value_of(outcome.solution, "moirai_g_0123456789abcdef"), 1, 1e-9);
+    ck_assert(outcome.has_bound);
+    ck_assert_double_eq_tol(outcome.bound, small_answer, 1e-4);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+START_TEST(each_reads_mps_by_any_name)
+{
+    mo_job job = job_for("a model's name");
+    mo_outcome outcome;
+    bool there;
+
+    scratch_write("a model's name", small_mps);
+    run_way(_i, &job, &outcome, &there);
+    if (!there)
+        return;
+    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    ck_assert_double_eq_tol(2 * value_of(outcome.solution, "x") +
+                                3 * value_of(outcome.solution, "y"),
+                            small_mps_answer, 1e-6);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+START_TEST(each_says_infeasible)
+{
+    mo_job job = job_for("infeasible.lp");
+    mo_outcome outcome;
+    bool there;
+
+    scratch_write("infeasible.lp", infeasible_lp);
+    run_way(_i, &job, &outcome, &there);
+    if (!there)
+        return;
+    ck_assert_msg(outcome.claim == MO_CLAIM_INFEASIBLE ||
+                      outcome.claim == MO_CLAIM_UNBOUNDED,
+                  "%s", outcome.text);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+START_TEST(each_keeps_its_time_and_what_it_has)
+{
+    mo_job job = job_for("hard.lp");
+    mo_outcome outcome;
+    char *model = hard_lp();
+    bool there;
+
+    scratch_write("hard.lp", model);
+    free(model);
+    job.time_s = 2;
+    run_way(_i, &job, &outcome, &there);
+    if (!there)
+        return;
+    ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE, "%s", outcome.text);
+    ck_assert_msg(outcome.seconds < job.time_s + 2, "%g s", outcome.seconds);
+    ck_assert_ptr_nonnull(outcome.solution);
+    ck_assert_int_gt(outcome.solution->n, 0);
+    ck_assert(outcome.has_bound);
+    ck_assert(outcome.bound <= value_of(outcome.solution, "w"));
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+/* GLPK dies of it, CBC's library does not heed it, and there is nothing to be
+ * had. */
+static bool can_stop(int i)
+{
+    return strcmp(ways[i].name, "glpk") != 0 &&
+           !(strcmp(ways[i].name, "cbc") == 0 && ways[i].way == MO_WAY_LIBRARY);
+}
+
+START_TEST(each_keeps_what_it_has_when_interrupted)
+{
+    mo_job job = job_for("hard.lp");
+    mo_outcome outcome;
+    char *model = hard_lp();
+    pid_t us = getpid(), sender;
+    bool there;
+
+    scratch_write("hard.lp", model);
+    free(model);
+    job.time_s = 60;
+    sender = fork();
+    if (sender == 0) {
+        sleep(2);
+        kill(us, SIGTERM);
+        _exit(0);
+    }
+    run_way(_i, &job, &outcome, &there);
+    if (!there) {
+        kill(sender, SIGKILL);
+        return;
+    }
+    ck_assert_msg(outcome.seconds < 6, "%g s", outcome.seconds);
+    ck_assert_int_eq(outcome.end, MO_CHILD_INTERRUPTED);
+    if (!can_stop(_i))
+        ck_assert_msg(outcome.claim == MO_CLAIM_NO_SOLUTION, "%s",
+                      outcome.text);
+    else
+        ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE &&
+                          outcome.solution->n > 0,
+                      "%s", outcome.text);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+START_TEST(each_tells_its_version)
+{
+    const mo_solver *solver;
+    mo_found found;
+
+    if (!find(_i, &solver, &found))
+        return;
+    MUST(mo_solver_ask(solver, &found, &err));
+    ck_assert_msg(found.version != NULL, "%s: %s", solver->name, found.program);
+    ck_assert_ptr_nonnull(strchr(found.version, '.'));
+    ck_assert_ptr_null(found.trouble);
+    mo_found_clear(&found);
+}
+END_TEST
+
+START_TEST(a_broken_model_is_an_outcome)
+{
+    mo_job job = job_for("broken.lp");
+    mo_outcome outcome;
+    bool there;
+
+    scratch_write("broken.lp", "Minimize\n obj: w\nSubject To\n a: 3 x >= >=\n"
+                               " 7 7 <\nNonsense\n");
+    job.time_s = 5;
+    run_way(_i, &job, &outcome, &there);
+    if (!there)
+        return;
+    ck_assert_ptr_null(outcome.solution);
+    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
+    ck_assert_msg(strstr(outcome.text, "answer") != NULL, "%s", outcome.text);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+START_TEST(compressed_models_are_unpacked)
+{
+    static const char *const names[] = { "small.lp.gz", "small.lp.zst" };
+    mo_job job = job_for(names[_i]);
+    mo_outcome outcome;
+    mo_out *out;
+    bool there;
+
+    MUST(mo_out_open(names[_i], &out, &err));
+    mo_out_text(out, small_lp);
+    MUST(mo_out_commit(out, &err));
+    run_way(0, &job, &outcome, &there);
+    if (!there)
+        return;
+    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+/* ----------------------------------------------------- solvers that misbehave
+ */
+
+/* CBC's driver with a script in the place of CBC. */
+static void run_script(const char *script, const mo_job *job,
+                       mo_outcome *outcome)
+{
+    const mo_run_options options = { .way = MO_WAY_PROCESS, .grace_s = 0.3 };
+    char program[4300];
+    mo_found found = { .program = program };
+
+    snprintf(program, sizeof program, "%s/../cbc", folder);
+    scratch_write("cbc", script);
+    ck_assert_int_eq(chmod("cbc", 0700), 0);
+    scratch_write("small.lp", small_lp);
+    MUST(mo_run(&mo_solver_cbc, &found, job, &options, outcome, &err));
+}
+
+static const struct {
+    const char *script;
+    double time_s;
+    const char *text; /* to be found in the outcome's */
+} misbehaviours[] = {
+    { "#!/bin/sh\nexit 0\n", 0, "exit code 0 and no answer" },
+    { "#!/bin/sh\nexit 3\n", 0, "exit code 3 and no answer" },
+    { "#!/bin/sh\necho 'ERROR: no licence'; exit 1\n", 0, "ERROR: no licence" },
+    { "#!/bin/sh\nkill -SEGV $$\n", 0, "signal 11" },
+    { "#!/bin/sh\nkill -KILL $$\n", 0, "signal 9" },
+    { "#!/bin/sh\ntrap '' INT; sleep 60\n", 0.3, "was killed after" },
+    { "#!/bin/sh\necho rubbish >solution.sol\n", 0, "cannot be read" },
+    { "#!/bin/sh\n: >solution.sol\n", 0, "cannot be read" },
+    { "#!/bin/sh\nhead -c 100000 /dev/zero >solution.sol\n", 0,
+      "cannot be read" },
+    { "#!/bin/sh\nprintf 'Optimal - objective value 4.75\\n 0 w 4.' "
+      ">solution.sol; kill -KILL $$\n",
+      0, "cannot be read" },
+    { "#!/bin/sh\nyes | head -c 10000000\n", 0, "no answer" },
+    { "#!/bin/nothing\n", 0, "cannot be started" },
+    { "#!/bin/sh\nprintf 'Stopped on time (no integer solution - continuous "
+      "used) - objective value 0.5\\n 0 w 0.5 0\\n' >solution.sol\n",
+      0, "no solution" },
+};
+
+START_TEST(misbehaviour_is_an_outcome)
+{
+    mo_job job = job_for("small.lp");
+    mo_outcome outcome;
+
+    job.time_s = misbehaviours[_i].time_s;
+    run_script(misbehaviours[_i].script, &job, &outcome);
+    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
+    ck_assert_msg(!outcome.solution || outcome.solution->n == 0, "%s",
+                  outcome.text);
+    ck_assert_msg(strstr(outcome.text, misbehaviours[_i].text) != NULL,
+                  "'%s' has no '%s'", outcome.text, misbehaviours[_i].text);
+    ck_assert_ptr_null(strchr(outcome.text, '\n'));
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+START_TEST(an_old_answer_is_not_taken_for_a_new_one)
+{
+    mo_job job = job_for("small.lp");
+    mo_outcome outcome;
+
+    scratch_write("job/solution.sol", "Optimal - objective value 4.75\n"
+                                      "      0 w 4.75 0\n");
+    run_script("#!/bin/sh\nexit 0\n", &job, &outcome);
+    ck_assert_ptr_null(outcome.solution);
+    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+/* ----------------------------------------------------------------- commands */
+
+START_TEST(a_command_is_filled_in_and_run)
+{
+    mo_job job = job_for("it's a \"model\" $(touch bad).lp");
+    const mo_run_options options = {
+        .way = MO_WAY_COMMAND,
+        .command = "test -s {model} && test {time}{gap}{threads} = 701 && "
+                   "echo 'Cbc0010I After 0 nodes, 1 on tree, 5 best solution, "
+                   "best possible 4 (0.15 seconds)' && "
+                   "printf '=obj= 5\\nw 5\\n' >{solution}"
+    };
+    mo_outcome outcome;
+
+    scratch_write(job.model, small_lp);
+    job.time_s = 7;
+    MUST(mo_run(NULL, NULL, &job, &options, &outcome, &err));
+    ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE, "%s", outcome.text);
+    ck_assert_double_eq_tol(value_of(outcome.solution, "w"), 5, 1e-9);
+    ck_assert(outcome.has_bound);
+    ck_assert_double_eq_tol(outcome.bound, 4, 1e-3);
+    ck_assert_int_ne(access("bad", F_OK), 0);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
+static const struct {
+    const char *command, *text;
+} refused[] = {
+    { "solve -o {solution}", "{model}" },
+    { "solve {model}", "{solution}" },
+    { "solve '{model}' {solution}", "quotes" },
+    { "solve \"\\\"{model}\" {solution}", "quotes" },
+    { "solve 'a\\' {model} '{solution}'", "quotes" },
+};
+
+START_TEST(a_command_that_cannot_be_filled_is_an_error)
+{
+    const mo_run_options options = { .way = MO_WAY_COMMAND,
+                                     .command = refused[_i].command };
+    mo_job job = job_for("small.lp");
+    mo_outcome outcome;
+    mo_error err;
+
+    scratch_write("small.lp", small_lp);
+    ck_assert_int_eq(mo_run(NULL, NULL, &job, &options, &outcome, &err),
+                     MO_E_USAGE);
+    ck_assert_msg(strstr(err.text, refused[_i].text) != NULL, "%s", err.text);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ finding */
+
+START_TEST(what_the_user_names_and_is_not_there_is_an_error)
+{
+    mo_found found;
+    mo_error err;
+
+    for (const mo_solver *const *s = mo_solvers; *s; s++) {
+        ck_assert_int_eq((*s)->find("nowhere", &found, &err), MO_E_IO);
+        mkdir("empty", 0700);
+        ck_assert_int_eq((*s)->find("empty", &found, &err), MO_E_USAGE);
+        ck_assert_ptr_nonnull(strstr(err.text, (*s)->title));
+    }
+}
+END_TEST
+
+START_TEST(what_the_user_names_comes_first)
+{
+    mo_found found;
+
+    mkdir("opt", 0700);
+    mkdir("opt/bin", 0700);
+    mkdir("opt/lib", 0700);
+    scratch_write("opt/bin/highs", "#!/bin/sh\necho HiGHS version 1.2.3\n");
+    chmod("opt/bin/highs", 0700);
+    scratch_write("opt/lib/libhighs.so", "no library");
+    MUST(mo_solver_highs.find("opt", &found, &err));
+    ck_assert_ptr_nonnull(strstr(found.program, "/opt/bin/highs"));
+    ck_assert_ptr_nonnull(strstr(found.library, "/opt/lib/libhighs.so"));
+    mo_found_clear(&found);
+
+    MUST(mo_solver_highs.find("opt/bin/highs", &found, &err));
+    ck_assert_ptr_nonnull(strstr(found.library, "lib/libhighs.so"));
+    mo_found_clear(&found);
+
+    setenv("MOIRAI_HIGHS", "opt/lib/libhighs.so", 1);
+    MUST(mo_solver_highs.find(NULL, &found, &err));
+    unsetenv("MOIRAI_HIGHS");
+    ck_assert_ptr_nonnull(strstr(found.program, "bin/highs"));
+    mo_found_clear(&found);
+}
+END_TEST
+
+/* A program that says it is old, and answers the probe as old ones do. */
+START_TEST(presolve_that_lies_is_found_out)
+{
+    mo_found found;
+
+    scratch_write("highs", "#!/bin/sh\n"
+                           "[ \"$1\" = --version ] &&"
+                           " echo HiGHS version 1.8.0 Githash n/a && exit\n"
+                           "echo '  Primal bound      15'\n");
+    chmod("highs", 0700);
+    MUST(mo_solver_highs.find("highs", &found, &err));
+    MUST(mo_solver_ask(&mo_solver_highs, &found, &err));
+    ck_assert_str_eq(found.version, "1.8.0");
+    ck_assert(found.no_presolve);
+    ck_assert_ptr_nonnull(strstr(found.trouble, "presolve"));
+    mo_found_clear(&found);
+}
+END_TEST
+
+SUITE(run)
+{
+    tcase_add_checked_fixture(tests, enter, scratch_leave);
+    EACH(each_finds_the_optimum, COUNT(ways));
+    EACH(each_reads_mps_by_any_name, COUNT(ways));
+    EACH(each_says_infeasible, COUNT(ways));
+    EACH(each_keeps_its_time_and_what_it_has, COUNT(ways));
+    EACH(each_keeps_what_it_has_when_interrupted, COUNT(ways));
+    EACH(each_tells_its_version, COUNT(ways));
+    EACH(a_broken_model_is_an_outcome, COUNT(ways));
+    EACH(compressed_models_are_unpacked, 2);
+    EACH(misbehaviour_is_an_outcome, COUNT(misbehaviours));
+    TEST(an_old_answer_is_not_taken_for_a_new_one);
+    TEST(a_command_is_filled_in_and_run);
+    EACH(a_command_that_cannot_be_filled_is_an_error, COUNT(refused));
+    TEST(what_the_user_names_and_is_not_there_is_an_error);
+    TEST(what_the_user_names_comes_first);
+    TEST(presolve_that_lies_is_found_out);
+}
