@@ -283,6 +283,12 @@ complains "over the cluster" 2 "which is read" \
 is "and leaves it" "$(cat "$work/own.graphml")" "$(cat "$inception")"
 exits "two to nowhere" 0 \
     moirai-emit -q --map /dev/null -o /dev/null "$inception"
+sed 's/memory_gib="[0-9]*"/memory_bytes="100"/' "$work/own.xml" \
+    >"$work/small.xml"
+complains "ops that fit no device" 1 "larger device" \
+    moirai-emit -c "$work/small.xml" "$inception"
+exits "unless memory does not count" 0 \
+    moirai-emit -c "$work/small.xml" --memory none "$inception"
 complains "two from standard input" 2 "standard input" moirai-emit -c - -
 complains "a folder" 1 "folder" moirai-emit -q -o "$work/here" "$inception"
 complains "a graph that is not there" 1 "$work/no.graphml" \

@@ -67,6 +67,7 @@ mo_status mo_load_instance(const mo_load *load, const char *path,
                            : mo_load_cluster(load, path, talk, loaded, err);
 
     options.profile = loaded->profile;
+    options.any_size = load->any_size;
     if (status == MO_OK && load->cost)
         status = mo_predictor_parse(load->cost, loaded->cluster,
                                     loaded->profile, &options.predictor, err);

@@ -5,6 +5,8 @@
 #ifndef MO_CLI_LOAD_H
 #define MO_CLI_LOAD_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/option.h"
 #include "cli/talk.h"
@@ -15,6 +17,7 @@ typedef struct mo_load {
     const char *cluster; /* -c; NULL: as moirai-cluster(5) says */
     const char *profile; /* -p; or NULL */
     const char *cost;    /* --cost; NULL: the built-in roofline */
+    bool any_size;       /* nobody asks whether ops fit their devices */
 } mo_load;
 
 /* The rows of an option table for these. */

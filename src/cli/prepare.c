@@ -93,16 +93,18 @@ mo_status mo_prepare_instance(const mo_prepare *p, const char *path,
                               mo_error *err)
 {
     mo_status status = read_graph(p, path, talk, made, err);
+    mo_load load = p->load;
 
+    load.any_size = mo_memory_of(p->memory) == MO_MEMORY_NONE;
     made->o.fusion = "none";
     if (status == MO_OK)
         status = mo_graph_digest(made->fine, &made->o.graph_digest, err);
     if (status == MO_OK)
-        status = mo_load_cluster(&p->load, path, talk, &made->loaded, err);
+        status = mo_load_cluster(&load, path, talk, &made->loaded, err);
     if (status == MO_OK && strcmp(p->fusion, "none") != 0)
         status = coarsen(p, talk, made, err);
     if (status == MO_OK)
-        status = mo_load_instance(&p->load, path,
+        status = mo_load_instance(&load, path,
                                   made->coarse ? made->coarse : made->fine,
                                   talk, &made->loaded, err);
     return status;

@@ -11,6 +11,7 @@
 #ifndef MO_COST_INSTANCE_H
 #define MO_COST_INSTANCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -110,6 +111,7 @@ static inline int64_t mo_instance_tensor_ns(const mo_instance *x, int tensor,
 typedef struct mo_instance_options {
     const mo_profile *profile; /* measured times, or NULL */
     mo_predictor predictor;    /* for what nobody measured */
+    bool any_size;             /* take ops larger than every device */
     /* Where several ops or edges lack a number, told of each of them, with its
      * line in the graph's file, before making the instance fails; may be NULL.
      * One that is alone is in the error. */
@@ -128,9 +130,10 @@ typedef struct mo_instance_options {
  * only there; where it has none it is given the same.
  *
  * Errors: a number nobody gives and nothing predicts, times out of range, an
- * op larger than every device it may go to, pins that contradict or name no
- * device, a cluster in several parts (unless every edge has its own times where
- * there is no way), a profile of other devices, more numbers than fit.
+ * op larger than every device it may go to (unless any_size), pins that
+ * contradict or name no device, a cluster in several parts (unless every edge
+ * has its own times where there is no way), a profile of other devices, more
+ * numbers than fit.
  */
 mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
                            const mo_instance_options *options,

@@ -65,7 +65,7 @@ static mo_status check_memory(mo_maker *m, mo_error *err)
         x->capacity_bytes[k] = m->cluster->devices[k].memory_bytes;
     largest = roomiest(x);
     status = fill_memory(m, err);
-    for (int i = 0; i < x->n && status == MO_OK; i++)
+    for (int i = 0; i < x->n && status == MO_OK && !m->options->any_size; i++)
         status = check_fits(m, i, largest, err);
     return status;
 }
