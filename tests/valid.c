@@ -201,14 +201,22 @@ static int64_t known_bytes(const mo_instance *x, int tensor)
 static int64_t held_at(const mo_instance *x, const mo_schedule *s, int device,
                        int64_t at_ns)
 {
-    int64_t sum = 0;
+    int64_t sum = 0, lasting = 0, fleeting = 0;
 
     for (int i = 0; i < x->n; i++)
         if (s->device[i] == device) {
+            int64_t end_ns = end_of(x, s, i);
+            int64_t work = x->memory_bytes[i] - x->weight_bytes[i];
+
             sum += x->weight_bytes[i];
-            if (is_at(s->start_ns[i], end_of(x, s, i), at_ns))
-                sum += max64(x->memory_bytes[i] - x->weight_bytes[i], 0);
+            if (!is_at(s->start_ns[i], end_ns, at_ns))
+                continue;
+            if (s->start_ns[i] < end_ns)
+                lasting += work;
+            else
+                fleeting = max64(fleeting, work);
         }
+    sum += max64(lasting, fleeting);
     for (int t = 0; t < x->n_tensors; t++)
         if (s->device[x->tensor_from[t]] == device &&
             is_at(s->start_ns[x->tensor_from[t]], home_until(x, s, t), at_ns))

@@ -9,12 +9,14 @@
 typedef enum phase {
     GIVEN_BACK, /* what began before */
     TAKEN,
-    FLEETING /* given back in the moment it was taken */
+    GLIMPSED, /* the workspace of an op that takes no time */
+    FLEETING  /* given back in the moment it was taken */
 } phase;
 
 typedef struct event {
     int device;
     phase phase;
+    bool work; /* workspace: ops on a device have it one after the other */
     int64_t at_ns, bytes;
 } event;
 
@@ -35,6 +37,16 @@ static mo_status add_total(ledger *l, int64_t bytes, mo_error *err)
                    "all ops and tensors together need more than 2^63 bytes");
 }
 
+static mo_status reserve(ledger *l, int64_t bytes, mo_error *err)
+{
+    mo_status status = add_total(l, bytes, err);
+
+    if (status == MO_OK)
+        status = mo_array_reserve((void **) &l->events, &l->room, l->n + 2,
+                                  sizeof *l->events, err);
+    return status;
+}
+
 static mo_status hold(ledger *l, int device, int64_t from_ns, int64_t to_ns,
                       int64_t bytes, mo_error *err)
 {
@@ -43,14 +55,28 @@ static mo_status hold(ledger *l, int device, int64_t from_ns, int64_t to_ns,
 
     if (bytes <= 0)
         return MO_OK;
-    status = add_total(l, bytes, err);
-    if (status == MO_OK)
-        status = mo_array_reserve((void **) &l->events, &l->room, l->n + 2,
-                                  sizeof *l->events, err);
-    if (status != MO_OK)
+    if ((status = reserve(l, bytes, err)) != MO_OK)
         return status;
-    l->events[l->n++] = (event){ device, TAKEN, from_ns, bytes };
-    l->events[l->n++] = (event){ device, end, to_ns, -bytes };
+    l->events[l->n++] = (event){ device, TAKEN, false, from_ns, bytes };
+    l->events[l->n++] = (event){ device, end, false, to_ns, -bytes };
+    return MO_OK;
+}
+
+static mo_status hold_work(ledger *l, int device, int64_t from_ns,
+                           int64_t to_ns, int64_t bytes, mo_error *err)
+{
+    mo_status status;
+
+    if (bytes <= 0)
+        return MO_OK;
+    if ((status = reserve(l, bytes, err)) != MO_OK)
+        return status;
+    if (from_ns == to_ns) {
+        l->events[l->n++] = (event){ device, GLIMPSED, true, from_ns, bytes };
+        return MO_OK;
+    }
+    l->events[l->n++] = (event){ device, TAKEN, true, from_ns, bytes };
+    l->events[l->n++] = (event){ device, GIVEN_BACK, true, to_ns, -bytes };
     return MO_OK;
 }
 
@@ -69,8 +95,8 @@ static mo_status hold_op(ledger *l, int op, int64_t *weights_bytes,
     if (status != MO_OK)
         return status;
     weights_bytes[device] += x->weight_bytes[op];
-    return hold(l, device, l->s->start_ns[op], end_of(l, op),
-                x->memory_bytes[op] - x->weight_bytes[op], err);
+    return hold_work(l, device, l->s->start_ns[op], end_of(l, op),
+                     x->memory_bytes[op] - x->weight_bytes[op], err);
 }
 
 static void lift(int64_t *ns, int64_t to_ns)
@@ -147,11 +173,17 @@ static void sweep(ledger *l, int64_t *peak_bytes)
         qsort(l->events, l->n, sizeof *l->events, compare_events);
     while (at < l->n) {
         int device = l->events[at].device;
-        int64_t held = 0, most = 0;
+        int64_t held = 0, work = 0, most = 0;
 
         for (; at < l->n && l->events[at].device == device; at++) {
-            held += l->events[at].bytes;
-            most = held > most ? held : most;
+            const event *e = &l->events[at];
+
+            if (e->phase == GLIMPSED) {
+                lift(&most, held + (e->bytes > work ? e->bytes : work));
+                continue;
+            }
+            *(e->work ? &work : &held) += e->bytes;
+            lift(&most, held + work);
         }
         peak_bytes[device] += most;
     }

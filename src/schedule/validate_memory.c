@@ -9,17 +9,20 @@
  * tensor on its producer's device from that op's start until nobody there reads
  * or sends it any more; what a transfer brings from its start until it has been
  * read.  At one moment things first end, then begin, and those that take no
- * time end last.  Sums are wide: no number of tensors overflows them.
+ * time end last.  Ops on a device run one after the other, so of those that
+ * share a moment because they take no time the largest counts.  Sums are wide:
+ * no number of tensors overflows them.
  */
 
 __extension__ typedef __int128 wide;
 
-enum phase { ENDS, BEGINS, IS_OVER_AT_ONCE };
+enum phase { ENDS, BEGINS, PASSES_BY, IS_OVER_AT_ONCE };
 
 typedef struct change {
     int64_t at_ns;
     int device;
     enum phase phase;
+    bool work;     /* of a running op */
     int64_t bytes; /* below 0 at an end */
 } change;
 
@@ -30,6 +33,7 @@ typedef struct live {
     int64_t *home_until_ns; /* by tensor */
     int64_t *copy_until_ns; /* by transfer */
     wide *now, *most;       /* by device */
+    wide *work;             /* of what is now: of running ops */
     int64_t *when_ns;       /* it was that much */
 } live;
 
@@ -106,10 +110,28 @@ static void hold(live *l, int device, int64_t from_ns, int64_t until_ns,
 {
     if (device == MO_FREE || bytes <= 0)
         return;
-    l->changes[l->n++] = (change){ from_ns, device, BEGINS, bytes };
+    l->changes[l->n++] = (change){ from_ns, device, BEGINS, false, bytes };
     l->changes[l->n++] =
         (change){ until_ns, device, until_ns > from_ns ? ENDS : IS_OVER_AT_ONCE,
-                  -bytes };
+                  false, -bytes };
+}
+
+static void hold_workspace(live *l, int op)
+{
+    const mo_judge *j = l->j;
+    int device = j->device[op];
+    int64_t bytes = j->x->memory_bytes[op] - j->x->weight_bytes[op];
+    int64_t from_ns = j->start_ns[op], until_ns = j->end_ns[op];
+
+    if (device == MO_FREE || bytes <= 0)
+        return;
+    if (from_ns == until_ns) {
+        l->changes[l->n++] =
+            (change){ from_ns, device, PASSES_BY, true, bytes };
+        return;
+    }
+    l->changes[l->n++] = (change){ from_ns, device, BEGINS, true, bytes };
+    l->changes[l->n++] = (change){ until_ns, device, ENDS, true, -bytes };
 }
 
 static void hold_all(live *l)
@@ -118,8 +140,7 @@ static void hold_all(live *l)
     const mo_instance *x = j->x;
 
     for (int i = 0; i < x->n; i++)
-        hold(l, j->device[i], j->start_ns[i], j->end_ns[i],
-             x->memory_bytes[i] - x->weight_bytes[i]);
+        hold_workspace(l, i);
     for (int t = 0; t < x->n_tensors; t++)
         hold(l, j->device[x->tensor_from[t]], j->start_ns[x->tensor_from[t]],
              l->home_until_ns[t], x->tensor_bytes[t]);
@@ -151,10 +172,17 @@ static void add_up(live *l)
         qsort(l->changes, l->n, sizeof *l->changes, compare_changes);
     for (size_t i = 0; i < l->n; i++) {
         const change *c = &l->changes[i];
+        wide beside = 0; /* more than is running already */
 
-        l->now[c->device] += c->bytes;
-        if (l->now[c->device] > l->most[c->device]) {
-            l->most[c->device] = l->now[c->device];
+        if (c->phase == PASSES_BY) {
+            if (c->bytes > l->work[c->device])
+                beside = c->bytes - l->work[c->device];
+        } else {
+            l->now[c->device] += c->bytes;
+            l->work[c->device] += c->work ? c->bytes : 0;
+        }
+        if (l->now[c->device] + beside > l->most[c->device]) {
+            l->most[c->device] = l->now[c->device] + beside;
             l->when_ns[c->device] = c->at_ns;
         }
     }
@@ -195,7 +223,10 @@ static mo_status find_live(mo_judge *j, wide *sums, mo_error *err)
     size_t n_devices = (size_t) j->x->n_devices;
     size_t n_tensors = (size_t) j->x->n_tensors, n_sent = (size_t) j->n_sent;
     size_t n_held = (size_t) j->x->n + n_tensors + n_sent;
-    live l = { .j = j, .now = sums, .most = sums + n_devices };
+    live l = { .j = j,
+               .now = sums,
+               .most = sums + n_devices,
+               .work = sums + 2 * n_devices };
     mo_status status = MO_OK;
 
     l.changes = calloc(n_held + 1, 2 * sizeof *l.changes);
@@ -215,7 +246,7 @@ static mo_status find_live(mo_judge *j, wide *sums, mo_error *err)
 
 mo_status mo_judge_memory(mo_judge *j, mo_error *err)
 {
-    wide *sums = calloc(2 * (size_t) j->x->n_devices + 1, sizeof *sums);
+    wide *sums = calloc(3 * (size_t) j->x->n_devices + 1, sizeof *sums);
     mo_status status = MO_OK;
 
     if (!sums)
