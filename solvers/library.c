@@ -4,7 +4,12 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Of libraries that one needs, and of those that these need. */
+enum { NEEDED_MOST = 16, NEEDED_DEPTH = 4 };
 
 /* POSIX lets the two kinds of pointers be copied, C does not let them be
  * cast. */
@@ -55,13 +60,6 @@ static mo_status check(const mo_library_kind *kind, const char *path,
     return MO_OK;
 }
 
-/* The loader's own text begins with the path. */
-static mo_status refuse(const mo_library_kind *kind, mo_error *err)
-{
-    return mo_fail(err, MO_E_IO, "%s cannot be loaded: %s", kind->title,
-                   dlerror());
-}
-
 /* Without RTLD_LOCAL two solvers' C++ symbols would mix; with RTLD_NOW what a
  * damaged one lacks shows here and not in the middle of solving. */
 static void *load(const char *path)
@@ -69,23 +67,72 @@ static void *load(const char *path)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void *load_any(const char *const *sonames, const char **found)
+/*
+ * The loader's complaint begins with what it did not find: the library itself,
+ * or one that it needs.  Those of Python packages lie beside it, where the
+ * loader does not look unless it is told.
+ */
+static char *beside(const char *path, const char *complaint)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t) (slash - path) + 1 : 0;
+    size_t name = strcspn(complaint, ":");
+    char *other = NULL;
+
+    if (folder > 0 && name > 0 && !memchr(complaint, '/', name))
+        other = malloc(folder + name + 1);
+    if (other) {
+        memcpy(other, path, folder);
+        memcpy(other + folder, complaint, name);
+        other[folder + name] = 0;
+    }
+    return other;
+}
+
+/* What is loaded once is found by its name, so it is enough to load what is
+ * needed first.  Keeps the last complaint. */
+static void *load_after(const char *path, int depth, char *complaint,
+                        size_t size)
+{
+    void *handle = load(path);
+    char *other = NULL;
+
+    for (int i = 0; !handle && i < NEEDED_MOST; i++) {
+        snprintf(complaint, size, "%s", dlerror());
+        other = depth < NEEDED_DEPTH ? beside(path, complaint) : NULL;
+        if (!other || access(other, R_OK) != 0 ||
+            !load_after(other, depth + 1, complaint, size))
+            break;
+        free(other);
+        other = NULL;
+        handle = load(path);
+    }
+    free(other);
+    return handle;
+}
+
+static void *load_any(const char *const *sonames, const char **found,
+                      char *complaint, size_t size)
 {
     void *handle = NULL;
 
     for (; !handle && *sonames; sonames++)
-        handle = load(*found = *sonames);
+        handle = load_after(*found = *sonames, 0, complaint, size);
     return handle;
 }
 
 mo_status mo_library_open(const mo_library_kind *kind, const char *path,
                           mo_library *api, mo_error *err)
 {
+    char complaint[MO_ERROR_TEXT_SIZE] = "";
     mo_status status;
 
-    api->handle = path ? load(path) : load_any(kind->sonames, &path);
+    api->handle =
+        path ? load_after(path, 0, complaint, sizeof complaint)
+             : load_any(kind->sonames, &path, complaint, sizeof complaint);
     if (!api->handle)
-        return refuse(kind, err);
+        return mo_fail(err, MO_E_IO, "%s cannot be loaded: %s", kind->title,
+                       complaint);
     status = check(kind, path, api, err);
     if (status != MO_OK) {
         dlclose(api->handle);

@@ -114,8 +114,12 @@ void library_ways_find(void)
 
 const char *library_real_gurobi(void)
 {
-    return in_python(
-        "/lib/python3*/site-packages/gurobipy/.libs/libgurobi*.so");
+    static char *path; /* kept, as the others are */
+
+    if (!path)
+        path = in_python(
+            "/lib/python3*/site-packages/gurobipy/.libs/libgurobi*.so");
+    return path;
 }
 
 mo_job library_job(const char *model)

@@ -30,7 +30,7 @@ enum {
 };
 
 enum { TIME_LIMIT = 9, INTERRUPTED = 11, NUMERIC = 12 };
-enum { HIGHS_TIME_LIMIT = 13, HIGHS_INTERRUPT = 17, NAME_SIZE = 512 };
+enum { HIGHS_TIME_LIMIT = 13, HIGHS_INTERRUPT = 17, NAME_SIZE = 1 << 18 };
 
 #ifdef STANDIN_OLD
 static const int version[] = { 11, 0, 3 };

@@ -301,6 +301,32 @@ START_TEST(a_folder_that_is_none_is_told)
 }
 END_TEST
 
+/* HiGHS copies names without a limit, and its header tells one of 512 bytes.
+ * CBC's reader gives up, on an assertion. */
+START_TEST(no_name_is_too_long)
+{
+    enum { LENGTH = 100000 };
+    static char name[LENGTH + 1], text[LENGTH * 4];
+    const library_way *way = &library_ways[_i];
+    mo_job job = library_job("long.lp");
+    library_end end;
+
+    memset(name, 'n', LENGTH);
+    snprintf(text, sizeof text,
+             "Minimize\n obj: x\nSubject To\n c1: x + %s >= 2\n"
+             "Bounds\n %s <= 1\nEnd\n",
+             name, name);
+    scratch_write("long.lp", text);
+    end = library_run(way, &job, 0, 0);
+    if (way->stops) {
+        must_claim(way, &end, MO_CLAIM_OPTIMAL);
+        ck_assert_double_eq(library_value(&end, "x"), 1);
+        ck_assert_double_eq(library_value(&end, name), 1);
+    }
+    library_end_clear(&end);
+}
+END_TEST
+
 START_TEST(versions_are_told)
 {
     const library_way *way = &library_ways[_i];
@@ -516,6 +542,69 @@ START_TEST(what_is_missing_is_named)
 }
 END_TEST
 
+/* Makes lib<name>.so of one function, which gives what lib<needed>.so's gives
+ * for one more. */
+static bool make_library(const char *name, const char *needed)
+{
+    char text[512], command[512], link[64] = "";
+
+    if (needed)
+        snprintf(link, sizeof link, "-L. -l%s", needed);
+    snprintf(text, sizeof text,
+             "double %s(double x); double %s(double x);\n"
+             "double %s(double x) { return %s(x + 1); }\n",
+             name, needed ? needed : "from", name, needed ? needed : "");
+    scratch_write("made.c", text);
+    snprintf(command, sizeof command,
+             "%s -shared -fPIC made.c -o lib%s.so -Wl,-soname,lib%s.so %s",
+             getenv("CC"), name, name, link);
+    return system(command) == 0;
+}
+
+static mo_status open_outer(made_up *api, mo_error *err)
+{
+    static const char *const none[] = { NULL };
+    static const mo_symbol symbols[] = {
+        { "mo_outer", offsetof(made_up, cosine), false }, { NULL, 0, false }
+    };
+    const mo_library_kind kind = { .title = "Outer",
+                                   .sonames = none,
+                                   .symbols = symbols,
+                                   .version = made_up_version };
+
+    return mo_library_open(&kind, "./libmo_outer.so", &api->library, err);
+}
+
+/* As SCIP's in a Python package: it needs one that needs one, all beside it. */
+START_TEST(what_lies_beside_it_is_loaded_first)
+{
+    made_up api;
+
+    if (!getenv("CC"))
+        return;
+    ck_assert(make_library("mo_inner", NULL) &&
+              make_library("mo_middle", "mo_inner") &&
+              make_library("mo_outer", "mo_middle"));
+    MUST(open_outer(&api, &err));
+    ck_assert_double_eq(api.cosine(1), 4);
+}
+END_TEST
+
+START_TEST(what_is_needed_and_absent_is_named)
+{
+    made_up api;
+    mo_error err;
+
+    if (!getenv("CC"))
+        return;
+    ck_assert(make_library("mo_gone", NULL) &&
+              make_library("mo_outer", "mo_gone"));
+    ck_assert_int_eq(remove("libmo_gone.so"), 0);
+    ck_assert_int_eq(open_outer(&api, &err), MO_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.text, "libmo_gone.so"));
+}
+END_TEST
+
 static const char *letter(void *context, int column)
 {
     static char name[2];
@@ -566,6 +655,7 @@ SUITE(library)
     WAYS(another_models_start_is_refused);
     WAYS(a_broken_model_leaves_no_answer);
     WAYS(a_folder_that_is_none_is_told);
+    WAYS(no_name_is_too_long);
     WAYS(versions_are_told);
     WAYS(what_is_no_such_library_is_refused);
     WAYS(half_a_library_leaves_no_answer);
@@ -576,5 +666,7 @@ SUITE(library)
     TEST(scips_statuses_are_read_by_version);
     TEST(symbols_fill_the_struct);
     TEST(what_is_missing_is_named);
+    TEST(what_lies_beside_it_is_loaded_first);
+    TEST(what_is_needed_and_absent_is_named);
     TEST(what_is_no_number_is_not_written);
 }
