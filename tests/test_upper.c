@@ -158,7 +158,7 @@ START_TEST(the_bound_is_no_more_than_that_of_heft)
     problem p = { 0 };
 
     crowd_make(&p, (unsigned) _i);
-    for (int number = 0; number < N_REGIMES; number++) {
+    for (int number = _i % 5; number < N_REGIMES; number += 5) {
         mo_regime regime = regime_of(number);
         mo_schedule *s, *other = NULL;
         int64_t bound_ns;
@@ -174,8 +174,9 @@ START_TEST(the_bound_is_no_more_than_that_of_heft)
 }
 END_TEST
 
-/* The authors' example has memory for its ops and not a byte more. */
-START_TEST(the_authors_example_is_packed)
+/* The authors' example has memory for its ops and not a byte more: three or
+ * more of them have to move at once.  Its optimum is 30. */
+START_TEST(the_authors_example_is_solved)
 {
     const char *data = getenv("MOIRAI_DATA");
     mo_instance_options options = { 0 };
@@ -199,6 +200,8 @@ START_TEST(the_authors_example_is_packed)
         ck_assert_ptr_nonnull(s);
         mo_schedule_free(s);
     }
+    mo_schedule_free(upper(&p, &by_port, &bound_ns));
+    ck_assert_int_eq(bound_ns, 30000);
     problem_clear(&p);
 }
 END_TEST
@@ -211,6 +214,6 @@ SUITE(upper)
     TEST(an_empty_graph_takes_no_time);
     EACH(the_bound_is_no_less_than_the_optimum, 150);
     TEST(small_problems_are_nearly_always_solved);
-    EACH(the_bound_is_no_more_than_that_of_heft, 8);
-    TEST(the_authors_example_is_packed);
+    EACH(the_bound_is_no_more_than_that_of_heft, 10);
+    TEST(the_authors_example_is_solved);
 }

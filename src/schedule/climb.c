@@ -8,13 +8,18 @@
 #include "schedule/resource.h"
 
 /* Trials stop when so many ops, flows, devices and ports were looked at in all,
- * or when every unit could have been tried so often on every device. */
-enum { MAX_EFFORT = 4000000, MAX_TRIALS_PER_CHOICE = 20, FEWEST_TRIALS = 100 };
+ * or when every unit could have been tried so often on every device, or every
+ * placement so often. */
+enum {
+    MAX_EFFORT = 4000000,
+    MAX_TRIALS_PER_CHOICE = 300,
+    MAX_TRIALS_PER_PLACEMENT = 4,
+    FEWEST_TRIALS = 100
+};
 
 enum {
     LONGEST_CHAIN = 16, /* units that move together */
-    MOST_CHANGES = 2 * LONGEST_CHAIN,
-    FIRST_THRESHOLD = 100 /* one so-manieth of the makespan */
+    MOST_CHANGES = 2 * LONGEST_CHAIN
 };
 
 typedef struct change {
@@ -71,38 +76,79 @@ static void undo(climber *c)
     }
 }
 
-/* A unit on the device that could change places with this one, or -1. */
-static int find_partner(climber *c, int unit, int device)
+static bool has_moved(const climber *c, int unit)
 {
-    const mo_units *u = c->units;
-    int from = device_of(c, unit), first = below(c, u->n);
+    for (int i = 0; i < c->n_changes; i++)
+        if (c->changes[i].unit == unit)
+            return true;
+    return false;
+}
 
-    for (int step = 0; step < u->n; step++) {
-        int other = (first + step) % u->n;
-        int64_t more = u->bytes[unit] - u->bytes[other];
+/* A unit on the device that may leave it and has not moved yet, or -1. */
+static int find_leaver(climber *c, int device)
+{
+    int n = c->units->n, first = below(c, n);
 
-        if (u->pin[other] == MO_FREE && device_of(c, other) == device &&
-            more <= c->room_bytes[device] && -more <= c->room_bytes[from])
-            return other;
+    for (int step = 0; step < n; step++) {
+        int unit = (first + step) % n;
+
+        if (c->units->pin[unit] == MO_FREE && c->units->bytes[unit] > 0 &&
+            device_of(c, unit) == device && !has_moved(c, unit))
+            return unit;
     }
     return -1;
 }
 
-static void try_move(climber *c, int unit, int device)
+/* Another device for a unit: one that has room, or else, for others to leave
+ * it, any that is not too full already; or -1. */
+static int find_refuge(climber *c, int unit)
 {
-    int from = device_of(c, unit), partner;
+    int n = c->x->n_devices, first = below(c, n), refuge = -1;
 
-    if (c->units->pin[unit] != MO_FREE || from == device)
-        return;
-    if (c->units->bytes[unit] <= c->room_bytes[device]) {
-        move(c, unit, device);
-        return;
+    for (int step = 0; step < n; step++) {
+        int device = (first + step) % n;
+
+        if (device == device_of(c, unit))
+            continue;
+        if (c->room_bytes[device] >= c->units->bytes[unit])
+            return device;
+        if (c->room_bytes[device] >= 0)
+            refuge = device;
     }
-    partner = find_partner(c, unit, device);
-    if (partner < 0)
-        return;
-    move(c, partner, from);
+    return refuge;
+}
+
+/* Until nothing is too full, others leave what is. */
+static bool make_room(climber *c)
+{
+    for (int k = 0; k < c->x->n_devices;) {
+        int unit, refuge;
+
+        if (c->room_bytes[k] >= 0) {
+            k++;
+            continue;
+        }
+        unit = find_leaver(c, k);
+        refuge = unit < 0 ? -1 : find_refuge(c, unit);
+        if (refuge < 0 || c->n_changes == MOST_CHANGES)
+            return false;
+        move(c, unit, refuge);
+        if (refuge < k)
+            k = refuge;
+    }
+    return true;
+}
+
+/* False when memory does not allow it. */
+static bool try_move(climber *c, int unit, int device)
+{
+    if (c->units->pin[unit] != MO_FREE || device_of(c, unit) == device ||
+        has_moved(c, unit))
+        return true;
+    if (c->n_changes == MOST_CHANGES)
+        return false;
     move(c, unit, device);
+    return make_room(c);
 }
 
 /* A device to which it might be worth to go: that of something the op reads or
@@ -121,8 +167,9 @@ static int choose_device(climber *c, int op)
     return below(c, x->n_devices);
 }
 
-/* Moves an op, with its unit, and often some of what comes behind it. */
-static void try_chain(climber *c)
+/* Moves an op, with its unit, and often some of what comes behind it; false
+ * where something is too full then. */
+static bool try_chain(climber *c)
 {
     const mo_instance *x = c->x;
     int op = below(c, x->n), device = choose_device(c, op);
@@ -130,11 +177,13 @@ static void try_chain(climber *c)
     for (int length = 0; length < LONGEST_CHAIN; length++) {
         int n_out = x->out_start[op + 1] - x->out_start[op];
 
-        try_move(c, c->units->of_op[op], device);
+        if (!try_move(c, c->units->of_op[op], device))
+            return false;
         if (n_out == 0 || below(c, 4) == 0)
             break;
         op = x->flows[x->out_start[op] + below(c, n_out)].to;
     }
+    return true;
 }
 
 /* Keeps the trial unless it ends later than allowed. */
@@ -160,6 +209,17 @@ static mo_status judge(climber *c, int64_t allowed_ns, mo_error *err)
     return MO_OK;
 }
 
+/* So many placements there are, or more than most. */
+static int64_t count_placements(const climber *c, int64_t most)
+{
+    int64_t n = 1;
+
+    for (int u = 0; u < c->units->n && n <= most; u++)
+        if (c->units->pin[u] == MO_FREE)
+            n *= c->x->n_devices;
+    return n;
+}
+
 /* A few trials among thousands of ops find nothing: then there are none. */
 static int count_trials(const climber *c)
 {
@@ -169,9 +229,12 @@ static int count_trials(const climber *c)
     int64_t by_effort = MAX_EFFORT / effort;
     int64_t by_choices =
         (int64_t) MAX_TRIALS_PER_CHOICE * c->units->n * x->n_devices;
+    int64_t by_placements =
+        MAX_TRIALS_PER_PLACEMENT * count_placements(c, by_effort);
 
     if (by_effort < FEWEST_TRIALS)
         return 0;
+    by_choices = by_choices < by_placements ? by_choices : by_placements;
     return (int) (by_effort < by_choices ? by_effort : by_choices);
 }
 
@@ -186,12 +249,13 @@ static int64_t share(int64_t ns, int part, int whole)
 static mo_status climb(climber *c, mo_error *err)
 {
     int n_trials = count_trials(c);
-    int64_t first_ns = c->best->makespan_ns / FIRST_THRESHOLD;
+    int64_t first_ns = c->best->makespan_ns / c->x->n; /* about one op more */
     mo_status status = judge(c, INT64_MAX, err);
 
     for (int left = n_trials - 1; left > 0 && status == MO_OK; left--) {
-        try_chain(c);
-        if (c->n_changes > 0)
+        if (!try_chain(c))
+            undo(c);
+        else if (c->n_changes > 0)
             status =
                 judge(c, c->current_ns + share(first_ns, left, n_trials), err);
     }
