@@ -49,6 +49,11 @@ static const struct {
     { "* t.A=2 t.B=2; *>* c.A.B=0 c.B.A=0; a; b; c; d; e; f; g; h; i;"
       "a>b; a>c; a>d; a>f; b>e; c>e; d>e; f>e; e>g; e>h; g>i; h>i",
       "A; B", 2000 + 4000 + 2000 + 2000 + 2000 },
+    /* three layers, of which two are equal */
+    { "* t.A=2 t.B=2; *>* c.A.B=0 c.B.A=0; a; b; c; d; e; f; g;"
+      "h t.A=4 t.B=4; i t.A=4 t.B=4; j;"
+      "a>b; a>c; b>d; c>d; d>e; d>f; e>g; f>g; g>h; g>i; h>j; i>j",
+      "A; B", 4 * 2000 + 2 * 2000 + 4000 },
     /* no op is a clean cut, as z runs beside all; the chain bounds the rest */
     { "* t.A=2 t.B=2; *>* c.A.B=0 c.B.A=0; a; b; c; d; f; e; z t.A=0 t.B=0;"
       "a>b; a>c; a>d; a>f; b>e; c>e; d>e; f>e",

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "schedule/load.h"
 #include "schedule/lower_chain.h"
+#include "schedule/lower_memo.h"
 #include "schedule/pass.h"
 #include "schedule/segments.h"
 #include "schedule/serial.h"
@@ -109,19 +110,25 @@ static void add_segment(struct lower *l, const mo_segment *segment)
     memcpy(start, next, (size_t) n_devices * sizeof *start);
 }
 
-static void add_chain(struct lower *l, const mo_chain *chain)
+static mo_status add_chain(struct lower *l, const mo_chain *chain,
+                           mo_error *err)
 {
-    int n_devices = l->places.x->n_devices;
+    mo_memo *memo = NULL;
+    mo_status status = mo_memo_new(&l->places, &memo, err);
 
     l->start[0] = 0;
-    for (int k = 1; k < n_devices; k++)
+    for (int k = 1; k < l->places.x->n_devices; k++)
         l->start[k] = INT64_MAX;
-    for (int s = 0; s < chain->n; s++) {
-        mo_segments_table(l->segments, &chain->segments[s], l->most_ns,
-                          l->table);
-        add_segment(l, &chain->segments[s]);
+    for (int s = 0; s < chain->n && status == MO_OK; s++) {
+        status = mo_memo_table(memo, l->segments, &chain->segments[s],
+                               l->most_ns, l->table, err);
+        if (status == MO_OK)
+            add_segment(l, &chain->segments[s]);
     }
-    keep(l, l->start[0], "chain");
+    if (status == MO_OK)
+        keep(l, l->start[0], "chain");
+    mo_memo_free(memo);
+    return status;
 }
 
 static bool is_worth_it(const mo_instance *x)
@@ -140,7 +147,7 @@ static mo_status find_chain(struct lower *l, mo_error *err)
         return MO_OK;
     status = mo_chain_find(&l->places, &chain, err);
     if (status == MO_OK)
-        add_chain(l, chain);
+        status = add_chain(l, chain, err);
     mo_chain_free(chain);
     return status;
 }
