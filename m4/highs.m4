@@ -32,7 +32,9 @@ AC_DEFUN([MO_HIGHS], [
   AC_DEFINE_UNQUOTED([MO_HIGHS_PREFIX], ["$HIGHS_PREFIX"],
     [Where HiGHS was when this was built; empty: nowhere, or the system's])
 
-  mo_python_prefix=`AS_DIRNAME(["$MOIRAI_PYTHON"])`
+  mo_python_prefix=
+  AS_IF([test -n "$MOIRAI_PYTHON"],
+    [mo_python_prefix=`AS_DIRNAME(["$MOIRAI_PYTHON"])`])
   AC_DEFINE_UNQUOTED([MO_PRIVATE_PYTHON], ["${mo_python_prefix%/bin}"],
     [The Python environment in which solvers are looked for last])
 

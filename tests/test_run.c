@@ -23,7 +23,7 @@ static const char small_lp[] = "\\ small\n"
                                " memory_0: 600 x_0_0 + 600 x_1_0 <= 1000\n"
                                " memory_1: 600 x_0_1 + 600 x_1_1 <= 1000\n"
                                " order: s_1 - 3.5 x_0_0 - 7 x_0_1 >= 0\n"
-                               " end: w - s_1 - 2 x_1_0 - 1.25 x_1_1 >= 0\n"
+                               " last: w - s_1 - 2 x_1_0 - 1.25 x_1_1 >= 0\n"
                                " identity: moirai_g_0123456789abcdef = 1\n"
                                "Bounds\n s_1 <= 1000\n w <= 1000\n"
                                "Binaries\n x_0_0 x_0_1 x_1_0 x_1_1\nEnd\n";
@@ -304,6 +304,100 @@ START_TEST(a_broken_model_is_an_outcome)
 }
 END_TEST
 
+/* What each says of a start that it took. */
+static const struct {
+    int way;
+    const char *file, *start, *says;
+} starts[] = {
+    { 0, "start.sol", "=obj= 4.75\n", "Integer infeasibilities      0" },
+    { 2, "start.sol", "=obj= 4.75\n", "given by solution candidate storage" },
+    { 4, "start.mst", "# MIP start\n",
+      "oaded user MIP start with objective 4.75" },
+    { 5, "start.cbc", "Feasible - objective value 4.75\n",
+      "MIPStart values read for 7 variables" },
+};
+
+static void look_for(void *says, const mo_solver *solver, const char *line)
+{
+    const char **wanted = says;
+
+    (void) solver;
+    if (*wanted && strstr(line, *wanted))
+        *wanted = NULL;
+}
+
+START_TEST(each_takes_a_start)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } columns[] = { { "w", 4.75 },
+                    { "x_0_0", 1 },
+                    { "x_0_1", 0 },
+                    { "x_1_0", 0 },
+                    { "x_1_1", 1 },
+                    { "s_1", 3.5 },
+                    { "moirai_g_0123456789abcdef", 1 } };
+    const char *wanted = starts[_i].says;
+    const mo_run_options options = { .way = MO_WAY_PROCESS,
+                                     .line = look_for,
+                                     .context = &wanted };
+    mo_job job = job_for("small.lp");
+    const mo_solver *solver;
+    mo_found found;
+    mo_outcome outcome;
+    mo_out *out;
+
+    if (!find(starts[_i].way, &solver, &found))
+        return;
+    scratch_write("small.lp", small_lp);
+    MUST(mo_out_open(starts[_i].file, &out, &err));
+    mo_out_text(out, starts[_i].start);
+    for (int i = 0; i < COUNT(columns); i++) {
+        if (solver->start_layout == MO_START_CBC)
+            mo_out_printf(out, "%7d ", i);
+        mo_out_printf(out, "%s %g%s\n", columns[i].name, columns[i].value,
+                      solver->start_layout == MO_START_CBC ? " 0" : "");
+    }
+    MUST(mo_out_commit(out, &err));
+    job.start = starts[_i].file;
+    MUST(mo_run(solver, &found, &job, &options, &outcome, &err));
+    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    ck_assert_msg(!wanted, "%s did not say '%s'", solver->title, wanted);
+    mo_outcome_clear(&outcome);
+    mo_found_clear(&found);
+}
+END_TEST
+
+/* More columns than the licence that comes with Python's package allows. */
+START_TEST(gurobi_says_that_a_model_is_too_large)
+{
+    mo_job job = job_for("large.lp");
+    mo_outcome outcome;
+    mo_out *out;
+    bool there;
+
+    MUST(mo_out_open("large.lp", &out, &err));
+    mo_out_text(out, "Minimize\n obj: w\nSubject To\n a: w");
+    for (int i = 0; i < 2500; i++)
+        mo_out_printf(out, " + x_%d\n", i);
+    mo_out_text(out, " >= 3\nBinaries\n");
+    for (int i = 0; i < 2500; i++)
+        mo_out_printf(out, " x_%d\n", i);
+    mo_out_text(out, "End\n");
+    MUST(mo_out_commit(out, &err));
+    run_way(4, &job, &outcome, &there);
+    if (!there)
+        return;
+    if (outcome.claim == MO_CLAIM_OPTIMAL)
+        fputs("there is a licence for large models here\n", stderr);
+    else
+        ck_assert_msg(strstr(outcome.text, "GRB_LICENSE_FILE") != NULL, "%s",
+                      outcome.text);
+    mo_outcome_clear(&outcome);
+}
+END_TEST
+
 START_TEST(compressed_models_are_unpacked)
 {
     static const char *const names[] = { "small.lp.gz", "small.lp.zst" };
@@ -520,6 +614,8 @@ SUITE(run)
     EACH(each_keeps_what_it_has_when_interrupted, COUNT(ways));
     EACH(each_tells_its_version, COUNT(ways));
     EACH(a_broken_model_is_an_outcome, COUNT(ways));
+    EACH(each_takes_a_start, COUNT(starts));
+    TEST(gurobi_says_that_a_model_is_too_large);
     EACH(compressed_models_are_unpacked, 2);
     EACH(misbehaviour_is_an_outcome, COUNT(misbehaviours));
     TEST(an_old_answer_is_not_taken_for_a_new_one);
