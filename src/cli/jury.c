@@ -55,8 +55,7 @@ bool mo_jury_hear(void *context, mo_entry *e)
                     e->err.text);
         return false;
     }
-    mo_talk_say(j->talk, "%s: %s, %.2f s", mo_entry_title(e), e->outcome.text,
-                e->outcome.seconds);
+    mo_talk_say(j->talk, "%s: %s", mo_entry_title(e), e->outcome.text);
     if (!e->outcome.solution || e->outcome.solution->n == 0)
         return false;
     if (take_origin(j, e->outcome.solution) && j->state == MO_JURY_NOT_YET)

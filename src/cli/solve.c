@@ -10,6 +10,7 @@
 #include "cli/jury.h"
 #include "cli/model_file.h"
 #include "cli/solve_write.h"
+#include "cli/solving.h"
 #include "cli/talk.h"
 #include "solvers/interrupt.h"
 #include "solvers/workdir.h"
@@ -43,31 +44,6 @@ static char *default_output(const char *model)
         memcpy(path + length, ".sol", sizeof ".sol");
     }
     return path;
-}
-
-/* Once more without presolve, when what was said cannot be true. */
-static mo_status solve_again(const settings *s, const char *model,
-                             const mo_workdir *folder, mo_jury *jury,
-                             mo_contest *c, mo_award *award, mo_error *err)
-{
-    mo_contest_options options = s->contest;
-
-    if (!award->doubt[0] || mo_interrupt_last())
-        return MO_OK;
-    if (!s->talk.quiet)
-        fprintf(stderr, "%s: %s; solving again without presolve\n",
-                s->talk.command, award->doubt);
-    mo_contest_clear(c);
-    if (mo_contest_find(&options, false, &s->talk, c, err) != MO_OK)
-        return err->status;
-    c->presolve = false;
-    if (mo_contest_run(&options, model, jury->review.origin.unit_ns, folder,
-                       &s->talk, mo_jury_hear, jury, c, err) != MO_OK)
-        return err->status;
-    mo_jury_award(jury, c, award);
-    if (award->doubt[0] && !s->talk.quiet)
-        fprintf(stderr, "%s: still: %s\n", s->talk.command, award->doubt);
-    return MO_OK;
 }
 
 static void say_unchecked(const settings *s, const mo_jury *jury,
@@ -118,15 +94,8 @@ static mo_status solve(settings *s, const char *model, const char *beside,
     mo_status status = mo_model_file_origin(model, &jury.review.origin, err);
 
     if (status == MO_OK)
-        status = mo_contest_find(&s->contest, false, &s->talk, &contest, err);
-    if (status == MO_OK)
-        status = mo_contest_run(&s->contest, model, jury.review.origin.unit_ns,
-                                folder, &s->talk, mo_jury_hear, &jury, &contest,
-                                err);
-    if (status == MO_OK) {
-        mo_jury_award(&jury, &contest, &award);
-        status = solve_again(s, model, folder, &jury, &contest, &award, err);
-    }
+        status = mo_solving_run(&s->contest, model, folder, &jury, &contest,
+                                &award, err);
     if (status == MO_OK) {
         say_unchecked(s, &jury, &award);
         status = write_results(s, beside, &jury, &contest, &award, err);

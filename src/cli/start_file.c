@@ -91,7 +91,7 @@ mo_status mo_start_file_copy(const char *path, const mo_solver *solver,
     to = malloc(size);
     if (!to)
         return mo_fail_memory(err);
-    snprintf(to, size, "%s/%s", folder, names[layout]);
+    snprintf(to, size, "%s.%s", folder, names[layout]);
     status = copy_to(path, layout, to, err);
     if (status == MO_OK)
         *copy = to;

@@ -8,7 +8,7 @@
 #include "cli/talk.h"
 #include "solvers/solver.h"
 
-/* Reads path, any layout, and writes it into folder as solver wants it; *copy
+/* Reads path, any layout, and writes it beside folder as solver wants it; *copy
  * is the new path, the caller's, or NULL where the solver reads no starts,
  * which is said.  A command of the user's (no solver) gets the MIPLIB
  * layout. */

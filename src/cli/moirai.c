@@ -1,0 +1,292 @@
+/* moirai - the whole way: coarsen, emit, solve, check. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/option.h"
+#include "cli/emit_write.h"
+#include "cli/jury.h"
+#include "cli/model_file.h"
+#include "cli/prepare.h"
+#include "cli/solve_write.h"
+#include "cli/solving.h"
+#include "cli/talk.h"
+#include "solvers/interrupt.h"
+#include "solvers/workdir.h"
+
+/* A person is waiting. */
+#define PATIENCE_S 60
+
+typedef struct settings {
+    mo_prepare prepare;
+    mo_contest_options contest;
+    const char *keep;
+    bool json;
+    mo_talk talk;
+    int code; /* to leave with when nothing failed */
+} settings;
+
+/* The files on the way, in a private folder or in the one to keep. */
+typedef struct way {
+    char *model, *start, *solution, *schedule;
+} way;
+
+static void clear_way(way *w)
+{
+    free(w->model);
+    free(w->start);
+    free(w->solution);
+    free(w->schedule);
+}
+
+/* The graph's name without folder and ending. */
+static void stem_of(const char *graph, char *stem, size_t size)
+{
+    const char *slash = strrchr(graph, '/');
+    const char *base = slash ? slash + 1 : graph;
+    size_t length = strcspn(base, ".");
+
+    if (length == 0 || strcmp(graph, "-") == 0)
+        snprintf(stem, size, "model");
+    else
+        snprintf(stem, size, "%.*s", (int) length, base);
+}
+
+static char *join(const char *folder, const char *stem, const char *ending)
+{
+    size_t size = strlen(folder) + strlen(stem) + strlen(ending) + 2;
+    char *path = malloc(size);
+
+    if (path)
+        snprintf(path, size, "%s/%s%s", folder, stem, ending);
+    return path;
+}
+
+static mo_status lay_way(const settings *s, const char *graph,
+                         const mo_workdir *folder, way *w, mo_error *err)
+{
+    const char *to = s->keep ? s->keep : mo_workdir_path(folder);
+    char stem[200];
+
+    if (s->keep && mkdir(s->keep, 0777) != 0 && errno != EEXIST)
+        return mo_fail_errno(err, s->keep, "cannot make the folder");
+    stem_of(graph, stem, sizeof stem);
+    w->model = join(to, stem, ".lp");
+    w->start = join(to, stem, ".start.sol");
+    w->solution = join(to, stem, ".sol");
+    w->schedule = join(to, stem, ".schedule.json");
+    return w->model && w->start && w->solution && w->schedule
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static mo_status write_model(const mo_emit *emit, const way *w, bool start,
+                             mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(start ? w->start : w->model, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    status = start ? mo_emit_start(emit, w->start, out, err)
+                   : mo_emit_model(emit, false, out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
+static mo_status emit(settings *s, const char *graph, const way *w,
+                      const mo_prepared *made, mo_error *err)
+{
+    const mo_emit what = { graph, made, &s->talk };
+    mo_status status = write_model(&what, w, false, err);
+
+    if (status == MO_OK && mo_model_has_start(&made->model)) {
+        status = write_model(&what, w, true, err);
+        s->contest.start = w->start;
+    }
+    return status;
+}
+
+static void say_begin(const settings *s, const mo_prepared *made)
+{
+    if (s->talk.quiet || s->json)
+        return;
+    fprintf(stderr,
+            "%s: %d ops, %d to place on %d devices; %s, at most %.0f s\n",
+            s->talk.command, made->fine->n_ops, made->loaded.instance->n,
+            made->loaded.instance->n_devices, "solving", s->contest.time_s);
+}
+
+static mo_status keep_results(const settings *s, const way *w,
+                              const mo_jury *jury, const mo_award *award,
+                              mo_error *err)
+{
+    mo_out *out;
+    mo_status status;
+
+    if (!s->keep || !award->best)
+        return MO_OK;
+    status = mo_solve_write(award, jury, w->solution, err);
+    if (status == MO_OK)
+        status = mo_out_open(w->schedule, &out, err);
+    if (status != MO_OK)
+        return status;
+    mo_verdict_schedule(jury->review.made.loaded.instance,
+                        award->best->judgement.schedule, out);
+    return mo_out_commit(out, err);
+}
+
+static void put_gain(const mo_award *award, mo_out *out)
+{
+    const mo_judgement *j = &award->best->judgement;
+
+    if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
+        mo_out_printf(out, "%-12s%.3g times the best single device\n", "speed",
+                      (double) j->single_ns /
+                          (double) j->schedule->makespan_ns);
+}
+
+static mo_status report(const settings *s, const way *w, const mo_jury *jury,
+                        const mo_contest *c, const mo_award *award,
+                        mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open("-", &out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_solve_report(award, jury, c, s->json, out);
+    if (!s->json && award->best)
+        put_gain(award, out);
+    if (!s->json && s->keep)
+        mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
+                      award->best ? w->solution : w->model);
+    return mo_out_commit(out, err);
+}
+
+/* The instance is at hand: the jury takes it over. */
+static mo_status solve(settings *s, const char *graph, const way *w,
+                       const mo_workdir *folder, mo_prepared *made,
+                       mo_error *err)
+{
+    mo_jury jury = { .options = &s->prepare,
+                     .graph = graph,
+                     .beside = graph,
+                     .tolerance = MO_ANSWER_TOLERANCE,
+                     .gap = s->contest.gap,
+                     .talk = &s->talk,
+                     .state = MO_JURY_READY };
+    mo_contest contest = { 0 };
+    mo_award award = { 0 };
+    mo_status status = mo_model_file_origin(w->model, &jury.review.origin, err);
+
+    jury.review.regime = made->o.regime;
+    jury.review.made = *made;
+    *made = (mo_prepared){ 0 };
+    jury.review.located.graph = strdup(graph);
+    if (status == MO_OK && !jury.review.located.graph)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_solving_run(&s->contest, w->model, folder, &jury, &contest,
+                                &award, err);
+    if (status == MO_OK)
+        status = keep_results(s, w, &jury, &award, err);
+    if (status == MO_OK) {
+        status = report(s, w, &jury, &contest, &award, err);
+        s->code = mo_solve_code(&award);
+    }
+    mo_contest_clear(&contest);
+    mo_jury_clear(&jury);
+    return status;
+}
+
+static mo_status go(settings *s, const char *graph, const mo_workdir *folder,
+                    mo_error *err)
+{
+    mo_prepared made = { 0 };
+    way w = { 0 };
+    mo_status status = lay_way(s, graph, folder, &w, err);
+
+    if (status == MO_OK)
+        status = mo_prepare_instance(&s->prepare, graph, &s->talk, &made, err);
+    if (status == MO_OK)
+        status = mo_prepare_model(&s->prepare, &s->talk, &made, err);
+    if (status == MO_OK)
+        status = emit(s, graph, &w, &made, err);
+    if (status == MO_OK) {
+        say_begin(s, &made);
+        status = solve(s, graph, &w, folder, &made, err);
+    }
+    mo_prepared_clear(&made);
+    clear_way(&w);
+    return status;
+}
+
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
+{
+    settings *s = context;
+    mo_workdir *folder = NULL;
+    int watch;
+    mo_status status = mo_prepare_check(&s->prepare, operands[0], err);
+
+    (void) n_operands;
+    if (status == MO_OK)
+        status = mo_contest_check(&s->contest, err);
+    if (status == MO_OK)
+        status = mo_interrupt_open(&watch, err);
+    if (status != MO_OK)
+        return status;
+    status = mo_workdir_new(&folder, err);
+    if (status == MO_OK)
+        status = go(s, operands[0], folder, err);
+    mo_workdir_free(folder);
+    mo_interrupt_close(watch);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .prepare = MO_PREPARE_DEFAULTS,
+                   .contest = MO_CONTEST_DEFAULTS,
+                   .talk = { .command = "moirai" },
+                   .code = MO_EXIT_DONE };
+    const mo_option options[] = {
+        MO_PREPARE_OPTIONS(&s.prepare),
+        MO_CONTEST_OPTIONS(&s.contest),
+        { 0, "memory-limit", "MIB", "no more memory for a solver than that",
+          MO_OPTION_INT, .to = &s.contest.memory_mib, .min = 0,
+          .max = 1 << 30 },
+        { 0, "keep", "DIR", "keep model, start, solution and schedule there",
+          MO_OPTION_TEXT, .to = &s.keep },
+        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+          .to = &s.json },
+        MO_TALK_OPTIONS(&s.talk),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai",
+        .synopsis = "[OPTION]... GRAPH",
+        .purpose = "Place a graph on a cluster: coarsen, emit, solve, check.",
+        .details = "GRAPH may be - for standard input.  Rules are those of "
+                   "--fusion default and --time is 60 unless given.  Exit "
+                   "status: 0 an answer that holds, 3 none, 4 one that does "
+                   "not hold.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+    };
+    int code;
+
+    s.prepare.fusion = "default";
+    s.contest.time_s = PATIENCE_S;
+    code = mo_command_main(&command, argc, argv, run, &s);
+    mo_option_list_free(&s.prepare.shapes);
+    return code == MO_EXIT_DONE ? s.code : code;
+}
