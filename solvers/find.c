@@ -134,7 +134,7 @@ static mo_status look_where_said(const mo_find_kind *kind, const char *said,
                                  mo_error *err)
 {
     /* Solvers run in other folders. */
-    char *path = realpath(said, NULL);
+    char *path = mo_places_whole(said);
 
     if (!path)
         return mo_fail_errno(err, said, who);
@@ -203,22 +203,34 @@ static mo_status look_on_machine(const mo_find_kind *kind, mo_found *found,
     return MO_OK;
 }
 
+static void look_below(const mo_find_kind *kind, const char *place,
+                       mo_found *found)
+{
+    for (const char *const *f = kind->folders; *f; f++) {
+        char *folder = mo_places_text("%s/%s", place, *f);
+        char *whole = folder ? realpath(folder, NULL) : NULL;
+
+        if (whole)
+            look_around(kind, whole, found);
+        free(whole);
+        free(folder);
+    }
+}
+
+/* Where we are installed, we use what was installed with us, though the place
+ * it was copied from may still be there. */
 static mo_status look_in_private(const mo_find_kind *kind, mo_found *found,
                                  mo_error *err)
 {
     mo_places places = { 0 };
     mo_status status = mo_places_private(&places, err);
 
-    if (kind->known && *kind->known)
-        look_around(kind, kind->known, found);
-    for (size_t i = 0; status == MO_OK && i < places.n; i++)
-        for (const char *const *f = kind->folders; *f; f++) {
-            char *folder = mo_places_text("%s/%s", places.paths[i], *f);
-
-            if (folder)
-                look_around(kind, folder, found);
-            free(folder);
-        }
+    for (size_t i = 0; status == MO_OK && i <= places.n; i++) {
+        if (i == MO_PLACES_OURS && kind->known && *kind->known)
+            look_around(kind, kind->known, found);
+        if (i < places.n)
+            look_below(kind, places.paths[i], found);
+    }
     mo_places_clear(&places);
     return status;
 }

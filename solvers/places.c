@@ -25,6 +25,23 @@ char *mo_places_text(const char *format, ...)
     return length < 0 ? NULL : text;
 }
 
+char *mo_places_whole(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char *folder = mo_places_text("%.*s", slash ? (int) (slash - path) + 1 : 1,
+                                  slash ? path : ".");
+    char *resolved = folder ? realpath(folder, NULL) : NULL;
+    char *whole = NULL;
+
+    if (resolved && access(path, F_OK) == 0)
+        whole = mo_places_text("%s%s%s", resolved,
+                               strcmp(resolved, "/") == 0 ? "" : "/", name);
+    free(resolved);
+    free(folder);
+    return whole;
+}
+
 /* Takes path over, which is NULL when there was no memory for it. */
 static mo_status add(mo_places *places, char *path, mo_error *err)
 {
@@ -113,14 +130,13 @@ mo_status mo_places_private(mo_places *places, mo_error *err)
     return status;
 }
 
-static char *readable(const char *folder, const char *below, const char *name)
+static char *if_there(const char *folder, const char *below, const char *name)
 {
     char *path = mo_places_text("%s/%s%s", folder, below, name);
+    char *whole = path ? mo_places_whole(path) : NULL;
 
-    if (path && access(path, R_OK) == 0)
-        return path;
     free(path);
-    return NULL;
+    return whole;
 }
 
 char *mo_places_own(const char *name)
@@ -133,18 +149,17 @@ char *mo_places_own(const char *name)
 
     own_folder(here, sizeof here);
     for (size_t i = 0; !path && i < sizeof near / sizeof *near; i++)
-        path = readable(here, near[i], name);
+        path = if_there(here, near[i], name);
     for (size_t i = 0; !path && i < sizeof far / sizeof *far; i++)
-        path = readable(far[i], "", name);
+        path = if_there(far[i], "", name);
     return path;
 }
 
 char *mo_places_python(const char *site)
 {
     char *path = mo_places_text("%s/../../../bin/python3", site);
+    char *whole = path ? mo_places_whole(path) : NULL;
 
-    if (path && access(path, X_OK) == 0)
-        return path;
     free(path);
-    return NULL;
+    return whole;
 }
