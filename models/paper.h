@@ -34,6 +34,7 @@ typedef struct mo_paper {
     const mo_schedule *start;           /* or NULL */
     mo_schedule *own_start;             /* freed with the model; or NULL */
     mo_paper_span *op_span, *flow_span; /* in the start; else 0 */
+    int *follow; /* by op: it reaches all ops from this number on */
     int64_t horizon_ns;
     double big_m; /* the horizon in units */
 

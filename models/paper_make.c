@@ -15,7 +15,21 @@ static mo_status allocate(mo_paper *m, mo_error *err)
 {
     m->op_span = calloc((size_t) m->x->n + 1, sizeof *m->op_span);
     m->flow_span = calloc((size_t) m->x->n_flows + 1, sizeof *m->flow_span);
-    return m->op_span && m->flow_span ? MO_OK : mo_fail_memory(err);
+    m->follow = calloc((size_t) m->x->n + 1, sizeof *m->follow);
+    return m->op_span && m->flow_span && m->follow ? MO_OK
+                                                   : mo_fail_memory(err);
+}
+
+/* Everything behind a clean cut follows everything before it. */
+static void find_followers(mo_paper *m)
+{
+    int cut = m->frame->n_cuts, next = m->x->n;
+
+    for (int i = m->x->n - 1; i >= 0; i--) {
+        if (cut > 0 && m->frame->cuts[cut - 1] == i)
+            next = m->frame->cuts[--cut];
+        m->follow[i] = next;
+    }
 }
 
 /* Takes the channel from slot a to slot b to the links on its route: counts it
@@ -201,6 +215,7 @@ static mo_status fill(mo_paper *m, const mo_paper_choice *choice, mo_error *err)
     if (status != MO_OK)
         return status;
     find_spans(m);
+    find_followers(m);
     return lay_out(m, err);
 }
 
@@ -240,6 +255,7 @@ void mo_paper_free(void *state)
     mo_schedule_free(m->own_start);
     free(m->op_span);
     free(m->flow_span);
+    free(m->follow);
     free(m->link_start);
     free(m->link_channel);
     free(m);
