@@ -53,7 +53,26 @@ installed_headers_compile()
     $CC -I"$work/usr/include/moirai" -fsyntax-only "$work/all.c"
 }
 
-plan 9
+# A solver that make install copied is found, and solves, from where it is now.
+installed_highs_solves()
+{
+    cat >"$work/tiny.lp" <<'END'
+Minimize
+ obj: w
+Subject To
+ a: w - x >= 2
+Binaries
+ x
+End
+END
+    env -u MOIRAI_HIGHS PATH=/usr/bin:/bin "$work/usr/bin/moirai-solve" \
+        --list | grep "$work/usr/lib/moirai/highs/lib/libhighs.so" || return 1
+    env -u MOIRAI_HIGHS PATH=/usr/bin:/bin "$work/usr/bin/moirai-solve" -q \
+        --via process -o "$work/tiny.sol" "$work/tiny.lp"
+    grep -x 'w 2' "$work/tiny.sol"
+}
+
+plan 10
 
 ok "make install prefix=DIR" install_into prefix="$work/usr"
 ok "moirai-info runs from there" \
@@ -64,6 +83,12 @@ for shell in bash-completion/completions/moirai-info \
     fish/vendor_completions.d/moirai-info.fish; do
     ok "so is $shell" test -s "$work/usr/share/$shell"
 done
+
+if [ -e "$work/usr/lib/moirai/highs" ]; then
+    ok "HiGHS came along" installed_highs_solves
+else
+    skip "HiGHS came along" "it is not here, or the system's"
+fi
 
 ok "the headers need no other" installed_headers_compile
 if command -v pkg-config >/dev/null; then
