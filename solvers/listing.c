@@ -58,8 +58,9 @@ static bool is_column(const char *word, const char *end)
         return false;
     memcpy(copy, word, length);
     copy[length] = '\0';
-    return mo_column_name_parse(copy, &name) || copy[0] == '=' ||
-           strncmp(copy, "moirai_", 7) == 0;
+    if (mo_column_name_parse(copy, &name))
+        return name.n > 0 || name.role == MO_ROLE_MAKESPAN;
+    return copy[0] == '=' || strncmp(copy, "moirai_", 7) == 0;
 }
 
 /* Two words in every line.  Where the second is a number in all of them it may

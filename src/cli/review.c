@@ -19,6 +19,17 @@ static mo_regime given_regime(const mo_prepare *p)
                         mo_memory_of(p->memory) };
 }
 
+/* The model of m-SCT has no columns for it. */
+static mo_status check_places(const mo_origin *origin, mo_error *err)
+{
+    if (!origin->has_options ||
+        strcmp(origin->formulation, mo_formulation_sct.name) != 0)
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "a solution of sct does not say where ops are: there is "
+                   "nothing to check");
+}
+
 mo_status mo_review_instance(const mo_prepare *options, const char *graph,
                              const char *beside, const mo_talk *talk,
                              mo_review *r, mo_error *err)
@@ -32,8 +43,10 @@ mo_status mo_review_instance(const mo_prepare *options, const char *graph,
                                  (const char *const *) options->shapes.items,
                                  options->shapes.count } };
     mo_prepare p = *options;
-    mo_status status = mo_locate_all(&what, &r->origin, talk, &r->located, err);
+    mo_status status = check_places(&r->origin, err);
 
+    if (status == MO_OK)
+        status = mo_locate_all(&what, &r->origin, talk, &r->located, err);
     if (status != MO_OK)
         return status;
     p.load.cluster = r->located.cluster;

@@ -1,0 +1,143 @@
+#!/bin/sh
+# moirai-solve: answers, limits, starts, outputs, and solvers that misbehave.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+work=$(cd "$work" && pwd -P)
+TMPDIR=$work/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+cp "$top_srcdir/examples/inception.graphml" \
+    "$top_srcdir/examples/inception.cluster.xml" "$work"
+net=$work/inception.graphml
+cd "$work" || exit 99
+moirai-emit -q "$net" -o model.lp --start start.sol --fusion default
+
+value()
+{
+    sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
+}
+
+moirai-solve --list >list 2>/dev/null || skip_all "no solver can be listed"
+here=$(sed -n 's/^\([a-z][a-z]*\) .*/\1/p' list | while read -r s; do
+    grep -q "^$s *not found" list || echo "$s"; done)
+[ -n "$here" ] || skip_all "there is no solver"
+
+# A solver that does what its first argument, a shell command, says.
+bad()
+{
+    timeout 60 moirai-solve --via command --time 2 model.lp -o bad.sol \
+        --command "$1 # {model} {solution}"
+}
+
+# ----------------------------------------------------------------- answers --
+
+is "five solvers are listed" "$(grep -c '^[a-z]' list)" 5
+exits "as JSON" 0 moirai-solve --list --json
+ok "is JSON" "${MOIRAI_PYTHON:-python3}" -c \
+    'import json,sys; assert len(json.load(open(sys.argv[1]))) == 5' out
+
+exits "a model" 0 moirai-solve model.lp
+is "is solved to the end" "$(sed -n 1p out)" "valid, optimal"
+ok "the solution is called like it" test -s model.sol
+ok "in Gurobi's layout" grep -q '^# Objective value = ' model.sol
+exits "which is valid" 0 moirai-check model.sol
+exits "to another file" 0 moirai-solve --json model.lp -o other.sol
+is "told as JSON" "$(value status)" '"optimal"'
+is "makespan and bound" "$(value makespan_us)" 63.7
+ok "written" test -s other.sol
+moirai-solve -q model.lp -o - >stdout.sol 2>report
+ok "to standard output" moirai-check stdout.sol
+moirai-solve -q - -o piped.sol <model.lp >/dev/null
+ok "from standard input" moirai-check piped.sol
+gzip -c model.lp >packed.lp.gz
+if moirai-emit --version | grep -q zlib; then
+    exits "a packed model" 0 moirai-solve packed.lp.gz
+    ok "makes packed.sol" moirai-check packed.sol
+else
+    skip "a packed model" "zlib is not built in"
+    skip "makes packed.sol" "zlib is not built in"
+fi
+exits "with a start" 0 moirai-solve --start start.sol model.lp
+complains "a start that is not there" 1 "none.sol" \
+    moirai-solve -q --start none.sol model.lp
+exits "a portfolio" 0 moirai-solve \
+    --solver "$(echo "$here" | grep -v gurobi | tr '\n' ',' | sed 's/,$//')" \
+    model.lp -o portfolio.sol
+is "finds the same" "$(sed -n 2p out | cut -d, -f1)" "makespan    63.7 us"
+
+mkdir alone
+cp model.lp alone
+(cd alone && moirai-solve model.lp >out 2>err)
+is "without its graph" $? 0
+is "it is not checked" "$(sed -n 1p alone/out)" "optimal, not checked"
+ok "which is said" grep -q 'not checked: no .* 0*[0-9a-f]* *' alone/err
+
+printf '%s\n' 'Minimize' ' obj: w' 'Subject To' ' r: w >= 2' ' q: w <= 1' \
+    'Bounds' ' w <= 10' 'End' >none.lp
+exits "a model without solution" 3 moirai-solve none.lp
+ok "is infeasible" grep -q '^infeasible' out
+exits "as JSON" 3 moirai-solve --json none.lp
+is "too" "$(value status)" '"infeasible"'
+ok "and nothing is written" test ! -e none.sol
+
+complains "no such model" 1 "nothing.lp" moirai-solve -q nothing.lp
+exits "no model" 2 moirai-solve
+complains "no such solver" 2 "there is no solver 'abacus'" \
+    moirai-solve --solver abacus model.lp
+complains "a place without it" 2 "--solver-path" \
+    moirai-solve -q --solver highs --solver-path "$work/alone" model.lp
+complains "a command without template" 2 "--command" \
+    moirai-solve --via command model.lp
+
+# ------------------------------------------------------------- misbehaviour --
+
+exits "one that exits with nothing" 3 bad true
+exits "one that fails" 3 bad 'exit 7'
+exits "one that crashes" 3 bad 'kill -SEGV $$'
+exits "one that prints garbage" 3 bad 'echo garbage >{solution}; echo garbage'
+exits "one that hangs" 3 bad 'sleep 100'
+exits "one that hangs and will not stop" 3 bad "trap '' INT TERM; sleep 100"
+ok "nothing of all that is left" test ! -e bad.sol
+is "no folder, either" "$(ls "$TMPDIR")" ""
+exits "an answer that is another's" 1 sh -c 'sed "s/^moirai_g_..../moirai_g_dead/" model.sol >lie.sol;
+    moirai-check lie.sol'
+sed 's/^x_\([0-9]*\)_0 1$/x_\1_0 0.5/' model.sol >half.sol
+exits "an answer that does not hold" 4 moirai-solve --via command \
+    --command 'cp half.sol {solution} # {model}' model.lp -o lie2.sol
+ok "is not written" test ! -e lie2.sol
+exits "a copy of a good one" 0 moirai-solve --via command \
+    --command 'cp model.sol {solution} # {model}' model.lp -o copy.sol
+is "without a proof is feasible" "$(sed -n 1p out)" "valid, feasible"
+
+# ------------------------------------------------------------------ limits --
+
+moirai-zoo --layers 2 --hidden 64 --heads 2 -o big.graphml
+moirai-emit -q -c inter-server big.graphml -o big.lp
+now() { date +%s; }
+for solver in $here; do
+    [ "$solver" = gurobi ] && continue
+    begin=$(now)
+    timeout 60 moirai-solve -q --solver "$solver" --time 2 big.lp \
+        -o "big-$solver.sol" >out 2>err
+    code=$?
+    took=$(($(now) - begin))
+    ok "$solver keeps its time ($took s)" test "$took" -le 5
+    ok "$solver ends well ($code)" test "$code" -eq 0 -o "$code" -eq 3
+done
+
+moirai-solve -q --time 60 big.lp -o stopped.sol >out 2>err &
+pid=$!
+sleep 2
+kill -INT $pid
+wait $pid
+code=$?
+ok "interrupted, it ends well ($code)" test "$code" -eq 0 -o "$code" -eq 3
+if [ "$code" -eq 0 ]; then
+    ok "with what it had" moirai-check -q stopped.sol
+else
+    pass "with nothing, for nothing was found"
+fi
+is "no folder is left" "$(ls "$TMPDIR")" ""
+
+done_testing
