@@ -61,7 +61,7 @@ run_example()
 
 commands_without_page()
 {
-    for program in "$top_builddir"/moirai-*; do
+    for program in "$top_builddir"/moirai "$top_builddir"/moirai-*; do
         [ ! -f "$program" ] || [ ! -x "$program" ] ||
             [ -e "$top_srcdir/man/$(basename "$program").1" ] ||
             basename "$program"
@@ -76,7 +76,7 @@ for page in "$top_srcdir"/man/*.[0-9]; do
     is "$name: the pages it refers to exist" "$(dangling "$page")" ""
 
     case $name in
-    moirai-*.1)
+    moirai-*.1 | moirai.1)
         ok "$name: the command is there" command -v "${name%.1}"
         is "$name: has the options of --help and no other" \
             "$(differences "$page" "${name%.1}")" ""
