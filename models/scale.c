@@ -90,8 +90,11 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* The capacity comes to less than 10^4: with three digits before the point,
- * what is left of a solver's tolerance is a few bytes in a gigabyte. */
+/* The most a capacity comes to.  Tolerances are absolute, so the larger it is
+ * the fewer bytes too many a solver takes for none: with this one less than a
+ * byte in 50 GB.  Twice as much may still be written. */
+enum { MOST_MEMORY = 500000 };
+
 mo_memory_scale mo_memory_scale_for(const int64_t *bytes, int n,
                                     int64_t capacity_bytes)
 {
@@ -102,7 +105,7 @@ mo_memory_scale mo_memory_scale_for(const int64_t *bytes, int n,
     if (scale.shared <= 0)
         scale.shared = 1;
     capacity_bytes /= scale.shared;
-    while ((double) capacity_bytes / scale.ten >= MOST)
+    while ((double) capacity_bytes / scale.ten >= MOST_MEMORY)
         scale.ten *= 10;
     return scale;
 }

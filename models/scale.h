@@ -28,10 +28,10 @@ int64_t mo_scale_rounded_ns(int64_t step_ns, int64_t ns);
 /* "10 us", "1 ms", "100 ns"; text has room for 32. */
 size_t mo_scale_unit_text(int64_t unit_ns, char *text);
 
-/* A memory row in numbers near 1000: sizes are divided by what they all share,
- * then by a power of ten; exact up to 15 digits.  The capacity, which need not
- * share it, is rounded down to a multiple, which excludes nothing.  A size
- * below 1e-6 of the scale counts as none: no solver sees so little. */
+/* A memory row in numbers up to 500,000: sizes are divided by what they all
+ * share, then by a power of ten; exact up to 15 digits.  The capacity, which
+ * need not share it, is rounded down to a multiple, which excludes nothing.  A
+ * size below 1e-6 of the scale counts as none: no solver sees so little. */
 typedef struct mo_memory_scale {
     int64_t shared; /* greatest common divisor of all sizes on the left */
     double ten;     /* power of ten */

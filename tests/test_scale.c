@@ -78,11 +78,11 @@ START_TEST(sizes_in_memory_rows_are_exact)
     mo_memory_scale scale = mo_memory_scale_for(bytes, 4, capacity);
 
     ck_assert_int_eq(scale.shared, 4096);
-    ck_assert(scale.ten == 100);
-    ck_assert(mo_memory_scale_size(&scale, bytes[0]) == 0.03);
+    ck_assert(scale.ten == 1);
+    ck_assert(mo_memory_scale_size(&scale, bytes[0]) == 3);
     ck_assert(mo_memory_scale_size(&scale, bytes[1]) == 0);
-    ck_assert(mo_memory_scale_size(&scale, bytes[2]) == 700);
-    ck_assert(mo_memory_scale_size(&scale, capacity) == 1234.56);
+    ck_assert(mo_memory_scale_size(&scale, bytes[2]) == 70000);
+    ck_assert(mo_memory_scale_size(&scale, capacity) == 123456);
 }
 END_TEST
 
@@ -90,12 +90,12 @@ START_TEST(what_is_below_a_millionth_vanishes)
 {
     static const int64_t bytes[] = { 1, 10, 100 };
     mo_memory_scale scale =
-        mo_memory_scale_for(bytes, 3, (int64_t) 80000000000);
+        mo_memory_scale_for(bytes, 3, (int64_t) 8000000000000);
 
-    ck_assert(scale.ten == 1e7);
+    ck_assert(scale.ten == 1e8);
     ck_assert(mo_memory_scale_size(&scale, 1) == 0);
-    ck_assert(mo_memory_scale_size(&scale, 9) == 0);
-    ck_assert(mo_memory_scale_size(&scale, 10) == 1e-6);
+    ck_assert(mo_memory_scale_size(&scale, 99) == 0);
+    ck_assert(mo_memory_scale_size(&scale, 100) == 1e-6);
 }
 END_TEST
 
