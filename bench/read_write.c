@@ -1,9 +1,10 @@
 /*
  * read_write read GRAPH          seconds to read it, and the peak memory in kB
  * read_write write GRAPH FILE    seconds to write it, once it is read
- * read_write run COMMAND...      seconds that any command takes
+ * read_write run COMMAND...      seconds that any command takes, and its peak
+ *                                memory in kB
  *
- * One clock for all that read_write.sh compares.
+ * One clock for all that read_write.sh and emit.sh compare.
  */
 #include <config.h>
 
@@ -63,6 +64,7 @@ static int time_command(char **argv)
 {
     double start = now();
     pid_t child = fork();
+    struct rusage usage;
     int status;
 
     if (child == 0) {
@@ -70,9 +72,9 @@ static int time_command(char **argv)
         perror(argv[0]);
         _exit(127);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0)
         return EXIT_FAILURE;
-    printf("%.3f\n", now() - start);
+    printf("%.3f %ld\n", now() - start, usage.ru_maxrss);
     return EXIT_SUCCESS;
 }
 

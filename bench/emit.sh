@@ -1,0 +1,120 @@
+#!/bin/sh
+# emit.sh DRIVER [TIMES]
+#
+# The authors' Transformer as a model in the paper's form, written to a file:
+# how fast, against cp of that file on the same file system, and in how much
+# memory.  Everything is measured TIMES times, in turns, and the best counts:
+# what else the machine does only ever adds.  Then how many rows the compact
+# model has of those of the paper's, network by network.
+#
+# DRIVER is bench/read_write, moirai-emit is on the PATH, MOIRAI_DATA has the
+# networks.  Exits 1 when a limit is missed, 77 without the networks.
+set -eu
+
+driver=$1
+times=${2:-5}
+authors=${MOIRAI_DATA:-}/authors
+graph=$authors/transformer.graphml
+
+if [ ! -r "$graph" ]; then
+    echo "MOIRAI_DATA has no authors/transformer.graphml" >&2
+    exit 77
+fi
+
+work=$(mktemp -d "${TMPDIR:-.}/moirai-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+failed=0
+
+# line WHAT VALUE LIMIT DIRECTION DETAIL; the limit - is none.
+line()
+{
+    if [ "$3" = - ]; then
+        verdict='    '
+    elif awk "BEGIN { exit !($2 $4 $3) }"; then
+        verdict=PASS
+    else
+        verdict=FAIL
+        failed=1
+    fi
+    printf '%s  %-42s %8.3f   limit %2s %-5s (%s)\n' \
+        "$verdict" "$1" "$2" "$4" "$3" "$5"
+}
+
+ratio()
+{
+    awk "BEGIN { print $1 / $2 }"
+}
+
+best()
+{
+    sort -n "$work/$1" | sed 's/ .*//;1q'
+}
+
+peak_mb()
+{
+    awk '{ if ($2 > peak) peak = $2 } END { print peak / 1000 }' "$work/$1"
+}
+
+# write FORM: one model, and a copy of it.  Each starts without its file.
+write()
+{
+    rm -f "$work/model.$1" "$work/copy"
+    "$driver" run moirai-emit -q --formulation paper -o "$work/model.$1" \
+        "$graph" >>"$work/$1"
+    "$driver" run cp "$work/model.$1" "$work/copy" >>"$work/cp-$1"
+}
+
+# tell FORM LIMIT
+tell()
+{
+    line "$1: speed of writing / speed of cp" \
+        "$(ratio "$(best "cp-$1")" "$(best "$1")")" "$2" '>=' \
+        "$(best "$1") s / $(best "cp-$1") s"
+    line "$1: peak memory, MB" "$(peak_mb "$1")" 300 '<' \
+        "$(($(wc -c <"$work/model.$1") / 1000000)) MB written"
+    rm -f "$work/model.$1" "$work/copy"
+}
+
+# time FORM LIMIT
+time_form()
+{
+    i=0
+    while [ "$i" -lt "$times" ]; do
+        write "$1"
+        [ "$1" != lp ] || "$driver" run moirai-emit -q --formulation paper \
+            --stats -o "$work/stats" "$graph" >>"$work/count"
+        i=$((i + 1))
+    done
+    tell "$1" "$2"
+}
+
+# rows GRAPH OPTION...
+rows()
+{
+    network=$1
+    shift
+    moirai-emit -q --stats --tensors per-edge "$@" \
+        "$authors/$network.graphml" | sed -n 's/^rows  *\([0-9]*\)$/\1/p'
+}
+
+compare_rows()
+{
+    compact=$(rows "$1")
+    paper=$(rows "$1" --formulation paper)
+    closure=$(rows "$1" --formulation paper --closure)
+    line "$1: rows compact / paper" "$(ratio "$compact" "$paper")" 0.5 '<=' \
+        "$compact / $paper"
+    line "$1: rows compact / paper --closure" \
+        "$(ratio "$compact" "$closure")" - '' "$compact / $closure"
+}
+
+time_form lp 0.5
+line "counting / writing" "$(ratio "$(best count)" "$(best lp)")" 0.333 '<' \
+    "$(best count) s / $(best lp) s"
+time_form mps -
+for network in example-1 GoogLeNet inceptionv4 transformer; do
+    compare_rows "$network"
+done
+exit $failed
