@@ -18,18 +18,31 @@ show 'moirai-info examples/inception.graphml'
 show 'moirai-info --instance examples/inception.graphml'
 show 'moirai-info examples/tiny_ir.xml'
 
-# The model, and a solver's own program on it where there is one.
+# The model, solved and checked.
 model=$(mktemp -d "${TMPDIR:-/tmp}/moirai-demo.XXXXXX")
 trap 'rm -rf "$model"' EXIT
 show 'moirai-emit --stats examples/inception.graphml'
 show 'moirai-emit --stats --formulation paper examples/inception.graphml'
 show "moirai-emit examples/inception.graphml -o $model/model.lp --start $model/start.sol"
-for highs in build/python/lib/python3*/site-packages/highsbox/highs_dist; do
-    [ ! -x "$highs/bin/highs" ] ||
-        LD_LIBRARY_PATH=$PWD/$highs/lib show "$highs/bin/highs \\
-    --read_solution_file $model/start.sol $model/model.lp |
-    sed -n '/^Solving report/,/Timing/p'"
-done
+show 'moirai-solve --list'
+show "moirai-solve $model/model.lp --start $model/start.sol -o $model/highs.sol"
+moirai-solve --list | grep -q '^scip *not found' ||
+    show "moirai-solve --solver scip $model/model.lp -o $model/scip.sol"
+cp examples/inception.graphml examples/inception.cluster.xml "$model"
+show "moirai-check $model/highs.sol"
+show 'moirai examples/inception.graphml'
+
+# A published network: emit, solve with the embedded solver and with SCIP, check.
+net=$data/authors/GoogLeNet.graphml
+if [ -r "$net" ]; then
+    show "moirai-emit '$net' -o $model/net.lp --start $model/net.start.sol"
+    for solver in highs scip; do
+        moirai-solve --list | grep -q "^$solver *not found" ||
+            show "moirai-solve --solver $solver --time 20 --graph '$net' \\
+    --start $model/net.start.sol $model/net.lp -o $model/$solver.sol &&
+    moirai-check --graph '$net' $model/$solver.sol"
+    done
+fi
 
 show 'moirai-zoo --list'
 show 'moirai-zoo gpt3-330m | moirai-info -'
