@@ -125,7 +125,7 @@ mo_status mo_places_private(mo_places *places, mo_error *err)
         status = add(places, strdup(MO_PKGLIBDIR), err);
     if (status == MO_OK)
         status = add_sites_in_path(places, err);
-    if (status == MO_OK && *MO_PRIVATE_PYTHON)
+    if (status == MO_OK && strlen(MO_PRIVATE_PYTHON) > 0)
         status = add_sites(places, MO_PRIVATE_PYTHON, err);
     return status;
 }
