@@ -31,8 +31,8 @@ ours()
     grep -lsaF "MOIRAI_KILL_TEST=$MOIRAI_KILL_TEST" /proc/[0-9]*/environ |
         sed 's|/proc/||; s|/environ||' | while read -r pid; do
         [ "$pid" != $$ ] || continue
-        case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in
-        '' | sh* | */sh* | sleep* | tr* | grep* | sed* | awk*) ;;
+        case $(cat "/proc/$pid/cmdline" 2>/dev/null | tr '\0' ' ') in
+        '' | sh* | */sh* | sleep* | tr* | grep* | sed* | awk* | cat*) ;;
         *) echo "$pid" ;;
         esac
     done
