@@ -237,6 +237,11 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     mo_status status = mo_prepare_check(&s->prepare, operands[0], err);
 
     (void) n_operands;
+    if (status == MO_OK &&
+        strcmp(s->prepare.formulation, mo_formulation_sct.name) == 0)
+        status = mo_fail(err, MO_E_USAGE,
+                         "the model of sct does not say where ops are; take "
+                         "another --formulation");
     if (status == MO_OK)
         status = mo_contest_check(&s->contest, err);
     if (status == MO_OK)
