@@ -18,7 +18,9 @@ show 'moirai-info examples/inception.graphml'
 show 'moirai-info --instance examples/inception.graphml'
 show 'moirai-info examples/tiny_ir.xml'
 
-# The model, solved and checked.
+# The model, solved and checked; what it is of is found where this says.
+MOIRAI_PATH=$PWD/examples:$data/authors
+export MOIRAI_PATH
 model=$(mktemp -d "${TMPDIR:-/tmp}/moirai-demo.XXXXXX")
 trap 'rm -rf "$model"' EXIT
 show 'moirai-emit --stats examples/inception.graphml'
@@ -28,7 +30,6 @@ show 'moirai-solve --list'
 show "moirai-solve $model/model.lp --start $model/start.sol -o $model/highs.sol"
 moirai-solve --list | grep -q '^scip *not found' ||
     show "moirai-solve --solver scip $model/model.lp -o $model/scip.sol"
-cp examples/inception.graphml examples/inception.cluster.xml "$model"
 show "moirai-check $model/highs.sol"
 show 'moirai examples/inception.graphml'
 
@@ -38,9 +39,9 @@ if [ -r "$net" ]; then
     show "moirai-emit '$net' -o $model/net.lp --start $model/net.start.sol"
     for solver in highs scip; do
         moirai-solve --list | grep -q "^$solver *not found" ||
-            show "moirai-solve --solver $solver --time 20 --graph '$net' \\
+            show "moirai-solve --solver $solver --time 10 \\
     --start $model/net.start.sol $model/net.lp -o $model/$solver.sol &&
-    moirai-check --graph '$net' $model/$solver.sol"
+    moirai-check $model/$solver.sol"
     done
 fi
 

@@ -192,10 +192,13 @@ static mo_status add_place(places *p, const char *path, size_t length,
 
 static mo_status add_beside(places *p, const char *file, mo_error *err)
 {
-    char *copy = strdup(file);
+    char *copy;
     const char *path;
     mo_status status;
 
+    if (!file || strcmp(file, "-") == 0)
+        return MO_OK;
+    copy = strdup(file);
     if (!copy)
         return mo_fail_memory(err);
     path = dirname(copy);
@@ -218,11 +221,13 @@ static mo_status add_paths(places *p, const char *list, mo_error *err)
     return status;
 }
 
-static mo_status find_places(places *p, const char *beside, mo_error *err)
+static mo_status find_places(places *p, const char *beside, const char *other,
+                             mo_error *err)
 {
-    mo_status status =
-        strcmp(beside, "-") == 0 ? MO_OK : add_beside(p, beside, err);
+    mo_status status = add_beside(p, beside, err);
 
+    if (status == MO_OK)
+        status = add_beside(p, other, err);
     if (status == MO_OK)
         status = add_place(p, ".", 1, err);
     if (status == MO_OK)
@@ -238,13 +243,13 @@ static void free_places(places *p)
     free(p->about);
 }
 
-mo_status mo_candidates_search(const char *beside,
+mo_status mo_candidates_search(const char *beside, const char *other,
                                const mo_candidate_kind *kind,
                                mo_candidate_test *test, void *context,
                                char **path, mo_error *err)
 {
     places p = { 0 };
-    mo_status status = find_places(&p, beside, err);
+    mo_status status = find_places(&p, beside, other, err);
 
     *path = NULL;
     for (size_t i = 0; i < p.n && status == MO_OK && !*path; i++) {

@@ -20,12 +20,12 @@ typedef struct mo_candidate_kind {
 typedef bool mo_candidate_test(void *context, const char *path);
 
 /*
- * Shows files to test until it takes one: those beside the file of that name
- * ("-": none), in the working folder, in the folders of MOIRAI_PATH.  Of a
- * folder only so many are looked at, those first that are called like the file.
- * *path is NULL when none was taken, else the caller's.
+ * Shows files to test until it takes one: those beside the file and beside the
+ * other (each "-" or NULL: none), in the working folder, in the folders of
+ * MOIRAI_PATH.  Of a folder only so many are looked at, those first that are
+ * called like the file.  *path is NULL when none was taken, else the caller's.
  */
-mo_status mo_candidates_search(const char *beside,
+mo_status mo_candidates_search(const char *beside, const char *other,
                                const mo_candidate_kind *kind,
                                mo_candidate_test *test, void *context,
                                char **path, mo_error *err);

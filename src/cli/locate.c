@@ -161,8 +161,9 @@ static mo_status copy(const char *text, char **to, mo_error *err)
 
 static mo_status search(quest *q, char **path, mo_error *err)
 {
-    mo_status status = mo_candidates_search(q->from->beside, &q->kind->files,
-                                            is_wanted, q, path, err);
+    mo_status status =
+        mo_candidates_search(q->from->beside, q->from->graph, &q->kind->files,
+                             is_wanted, q, path, err);
 
     return status == MO_OK && !*path ? refuse(q, err) : status;
 }

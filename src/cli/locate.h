@@ -2,10 +2,10 @@
  * locate.h - finding again what a model was made of, by the digests that its
  * solution carries.
  *
- * What is given is taken.  The rest is looked for beside the solution, in the
- * working folder and in the folders of MOIRAI_PATH, among files that can be
- * meant by their names and their root elements, the likeliest first and not
- * without end.
+ * What is given is taken.  The rest is looked for beside the solution and the
+ * graph, in the working folder and in the folders of MOIRAI_PATH, among files
+ * that can be meant by their names and their root elements, the likeliest first
+ * and not without end.
  */
 #ifndef MO_CLI_LOCATE_H
 #define MO_CLI_LOCATE_H
