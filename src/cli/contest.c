@@ -137,14 +137,14 @@ static mo_status find_named(const mo_contest_options *o, const mo_talk *talk,
     return status;
 }
 
-static mo_status find_any(const mo_contest_options *o, bool all,
-                          const mo_talk *talk, mo_contest *c, mo_error *err)
+static mo_status find_any(const mo_contest_options *o, const mo_talk *talk,
+                          mo_contest *c, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; mo_solvers[i] && status == MO_OK && (all || c->n == 0); i++)
+    for (int i = 0; mo_solvers[i] && status == MO_OK && c->n == 0; i++)
         status = find_one(o, mo_solvers[i], false, talk, c, err);
-    if (status == MO_OK && c->n == 0 && !all)
+    if (status == MO_OK && c->n == 0)
         status = mo_fail(err, MO_E_SUPPORT,
                          "no solver was found; install HiGHS, SCIP, CBC, GLPK "
                          "or Gurobi, or say where one is with --solver and "
@@ -152,8 +152,8 @@ static mo_status find_any(const mo_contest_options *o, bool all,
     return status;
 }
 
-mo_status mo_contest_find(const mo_contest_options *o, bool all,
-                          const mo_talk *talk, mo_contest *c, mo_error *err)
+mo_status mo_contest_find(const mo_contest_options *o, const mo_talk *talk,
+                          mo_contest *c, mo_error *err)
 {
     *c = (mo_contest){ .presolve = true };
     if (is_command(o)) {
@@ -162,7 +162,7 @@ mo_status mo_contest_find(const mo_contest_options *o, bool all,
     }
     if (o->solvers)
         return find_named(o, talk, c, err);
-    return find_any(o, all, talk, c, err);
+    return find_any(o, talk, c, err);
 }
 
 void mo_contest_clear(mo_contest *c)

@@ -82,9 +82,8 @@ bool mo_entry_has_way(const mo_entry *entry, mo_way way);
 /* Whether the options go together; to be asked before anything is read. */
 mo_status mo_contest_check(const mo_contest_options *options, mo_error *err);
 
-/* Finds those that were asked for, and the ways to them; all there can be, for
- * a list, when `all`. */
-mo_status mo_contest_find(const mo_contest_options *options, bool all,
+/* Finds those that were asked for, and the ways to them. */
+mo_status mo_contest_find(const mo_contest_options *options,
                           const mo_talk *talk, mo_contest *contest,
                           mo_error *err);
 

@@ -65,6 +65,15 @@ static bool try_program(const race *r, const mo_entry *e)
            e->outcome.end == MO_CHILD_EXITED && mo_interrupt_last() == 0;
 }
 
+/* Leaves job what is left of its time; false when that is not worth it. */
+static bool has_time(mo_job *job, double begin_s)
+{
+    if (job->time_s == 0)
+        return true;
+    job->time_s -= mo_talk_seconds() - begin_s;
+    return job->time_s > 0.1;
+}
+
 static mo_status solve(race *r, mo_entry *e, const char *folder)
 {
     const mo_contest_options *o = r->options;
@@ -85,8 +94,7 @@ static mo_status solve(race *r, mo_entry *e, const char *folder)
     job.start = start;
     if (status == MO_OK)
         status = run_way(r, e, &job);
-    if (status == MO_OK && try_program(r, e) &&
-        (o->time_s == 0 || mo_talk_seconds() - begin < o->time_s / 2)) {
+    if (status == MO_OK && try_program(r, e) && has_time(&job, begin)) {
         mo_talk_say(r->talk, "%s; its program is tried", e->outcome.text);
         mo_outcome_clear(&e->outcome);
         e->way = MO_WAY_PROCESS;
