@@ -109,6 +109,11 @@ ok "is not written" test ! -e lie2.sol
 exits "a copy of a good one" 0 moirai-solve --via command \
     --command 'cp model.sol {solution} # {model}' model.lp -o copy.sol
 is "without a proof is feasible" "$(sed -n 1p out)" "valid, feasible"
+printf 'solution status: infeasible\nno solution available\n' >denied.sol
+exits "one that denies what is known" 3 moirai-solve --via command \
+    --command 'cp denied.sol {solution} # {model}' model.lp -o denied2.sol
+ok "is contradicted" grep -q 'says there is no answer, but one of' err
+is "and not believed" "$(sed -n 's/:.*//p' out | head -n 1)" limit
 
 # ------------------------------------------------------------------ limits --
 
