@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "solvers/cbc_api.h"
 #include "solvers/find.h"
 #include "solvers/library_ways.h"
 #include "solvers/log.h"
@@ -14,36 +15,17 @@
 static mo_status find(const char *path, mo_found *found, mo_error *err)
 {
     static const char *const programs[] = { "cbc", NULL };
-    static const char *const sonames[] = { "libCbcSolver.so.3",
-                                           "libCbcSolver.so", NULL };
     static const char *const libraries[] = { "libCbcSolver.so",
                                              "libCbcSolver.so.*", NULL };
     static const char *const folders[] = { "cbc", NULL };
     static const mo_find_kind kind = { .title = "CBC",
                                        .variable = "MOIRAI_CBC",
                                        .programs = programs,
-                                       .sonames = sonames,
+                                       .sonames = mo_cbc_sonames,
                                        .libraries = libraries,
                                        .folders = folders };
 
     return mo_find(&kind, path, found, err);
-}
-
-static mo_status ask(const mo_found *found, mo_command_line *line,
-                     mo_error *err)
-{
-    mo_status status = mo_command_line_add(line, err, "%s", found->program);
-
-    return status == MO_OK ? mo_command_line_add(line, err, "quit") : status;
-}
-
-static mo_status add_pair(mo_command_line *line, const char *first,
-                          const char *second, mo_error *err)
-{
-    mo_status status = mo_command_line_add(line, err, "%s", first);
-
-    return status == MO_OK ? mo_command_line_add(line, err, "%s", second)
-                           : status;
 }
 
 /* Its seconds are the processor's unless told otherwise, and those of all
@@ -51,13 +33,11 @@ static mo_status add_pair(mo_command_line *line, const char *first,
 static mo_status add_time(const mo_job *job, mo_command_line *line,
                           mo_error *err)
 {
-    mo_status status = add_pair(line, "timeMode", "elapsed", err);
+    mo_status status = mo_command_line_option(line, err, "timeMode", "elapsed");
 
-    if (status == MO_OK)
-        status = mo_command_line_add(line, err, "sec");
-    if (status == MO_OK)
-        status = mo_command_line_add(line, err, "%.17g", job->time_s);
-    return status;
+    return status == MO_OK
+               ? mo_command_line_option(line, err, "sec", "%.17g", job->time_s)
+               : status;
 }
 
 static mo_status add_limits(const mo_job *job, mo_command_line *line,
@@ -68,35 +48,34 @@ static mo_status add_limits(const mo_job *job, mo_command_line *line,
     if (job->time_s > 0)
         status = add_time(job, line, err);
     if (status == MO_OK && job->gap >= 0)
-        status = mo_command_line_add(line, err, "ratio");
-    if (status == MO_OK && job->gap >= 0)
-        status = mo_command_line_add(line, err, "%.17g", job->gap);
+        status = mo_command_line_option(line, err, "ratio", "%.17g", job->gap);
     if (status == MO_OK && job->threads > 1)
-        status = mo_command_line_add(line, err, "threads");
-    if (status == MO_OK && job->threads > 1)
-        status = mo_command_line_add(line, err, "%d", job->threads);
+        status =
+            mo_command_line_option(line, err, "threads", "%d", job->threads);
     if (status == MO_OK && !job->presolve)
-        status = add_pair(line, "presolve", "off", err);
+        status = mo_command_line_option(line, err, "presolve", "off");
     if (status == MO_OK && !job->presolve)
-        status = add_pair(line, "preprocess", "off", err);
+        status = mo_command_line_option(line, err, "preprocess", "off");
     return status;
 }
 
 static mo_status command(const mo_found *found, const mo_job *job,
                          mo_command_line *line, mo_error *err)
 {
-    mo_status status =
-        add_pair(line, found->program, mo_solver_basename(job->model), err);
+    mo_status status = mo_command_line_add(line, err, "%s", found->program);
 
+    if (status == MO_OK)
+        status = mo_command_line_add(line, err, "%s",
+                                     mo_solver_basename(job->model));
     if (status == MO_OK)
         status = add_limits(job, line, err);
     if (status == MO_OK && job->start)
-        status =
-            add_pair(line, "mipStart", mo_solver_basename(job->start), err);
+        status = mo_command_line_option(line, err, "mipStart", "%s",
+                                        mo_solver_basename(job->start));
     if (status == MO_OK)
         status = mo_command_line_add(line, err, "solve");
     if (status == MO_OK)
-        status = add_pair(line, "solution", SOLUTION, err);
+        status = mo_command_line_option(line, err, "solution", SOLUTION);
     return status;
 }
 
@@ -113,8 +92,7 @@ static bool read_line(const char *line, mo_step *step)
         mo_log_after(line, " on tree, ", &value))
         mo_log_incumbent(step, value);
     if (mo_log_after(line, "best possible ", &value) ||
-        (strncmp(line, "Lower bound:", 12) == 0 &&
-         mo_log_after(line, "Lower bound:", &value)))
+        mo_log_behind(line, "Lower bound:", &value))
         mo_log_bound(step, value, 6);
     return step->has_incumbent || step->has_bound;
 }
@@ -129,7 +107,7 @@ const mo_solver mo_solver_cbc = {
     .stops_well = true,
     .files = { .solution = SOLUTION },
     .find = find,
-    .ask = ask,
+    .version_argument = "quit",
     .version_after = "Version: ",
     .command = command,
     .solve = mo_cbc_solve,

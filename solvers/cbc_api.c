@@ -47,11 +47,11 @@ static bool ask_version(const mo_library *library, int version[3])
     return true;
 }
 
-static const char *const sonames[] = { "libCbcSolver.so.3", "libCbcSolver.so",
+const char *const mo_cbc_sonames[] = { "libCbcSolver.so.3", "libCbcSolver.so",
                                        NULL };
 
 static const mo_library_kind kind = { .title = "CBC",
-                                      .sonames = sonames,
+                                      .sonames = mo_cbc_sonames,
                                       .symbols = symbols,
                                       .version = ask_version,
                                       .oldest = { 2, 10 } };

@@ -31,6 +31,9 @@ typedef struct mo_cbc_api {
     const double *(*relaxation)(void *model);
 } mo_cbc_api;
 
+/* For the loader's path; ends with NULL. */
+extern const char *const mo_cbc_sonames[];
+
 mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err);
 
 #endif

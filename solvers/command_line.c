@@ -37,6 +37,21 @@ mo_status mo_command_line_add(mo_command_line *line, mo_error *err,
     return status;
 }
 
+mo_status mo_command_line_option(mo_command_line *line, mo_error *err,
+                                 const char *name, const char *format, ...)
+{
+    va_list arguments;
+    mo_status status = mo_command_line_add(line, err, "%s", name);
+
+    if (status != MO_OK)
+        return status;
+    va_start(arguments, format);
+    status = append(&line->argv, &line->n_argv, &line->room_argv, format,
+                    arguments, err);
+    va_end(arguments);
+    return status;
+}
+
 mo_status mo_command_line_set(mo_command_line *line, mo_error *err,
                               const char *format, ...)
 {

@@ -19,7 +19,12 @@ typedef struct mo_command_line {
 mo_status mo_command_line_add(mo_command_line *line, mo_error *err,
                               const char *format, ...) MO_PRINTF(3, 4);
 
-/* Adds "NAME=value". */
+/* Adds two: an option, and its value. */
+mo_status mo_command_line_option(mo_command_line *line, mo_error *err,
+                                 const char *name, const char *format, ...)
+    MO_PRINTF(4, 5);
+
+/* Adds "NAME=value" to the environment. */
 mo_status mo_command_line_set(mo_command_line *line, mo_error *err,
                               const char *format, ...) MO_PRINTF(3, 4);
 

@@ -28,15 +28,6 @@ static mo_status find(const char *path, mo_found *found, mo_error *err)
     return mo_find(&kind, path, found, err);
 }
 
-static mo_status ask(const mo_found *found, mo_command_line *line,
-                     mo_error *err)
-{
-    mo_status status = mo_command_line_add(line, err, "%s", found->program);
-
-    return status == MO_OK ? mo_command_line_add(line, err, "--version")
-                           : status;
-}
-
 static bool is_mps(const char *path)
 {
     size_t length = strlen(path);
@@ -51,18 +42,14 @@ static mo_status add_limits(const mo_job *job, mo_command_line *line,
     mo_status status = MO_OK;
 
     if (job->time_s > 0)
-        status = mo_command_line_add(line, err, "--tmlim");
-    if (status == MO_OK && job->time_s > 0)
-        status = mo_command_line_add(line, err, "%.0f",
-                                     fmin(ceil(job->time_s), 1e9));
+        status = mo_command_line_option(line, err, "--tmlim", "%.0f",
+                                        fmin(ceil(job->time_s), 1e9));
     if (status == MO_OK && job->gap > 0)
-        status = mo_command_line_add(line, err, "--mipgap");
-    if (status == MO_OK && job->gap > 0)
-        status = mo_command_line_add(line, err, "%.17g", job->gap);
+        status =
+            mo_command_line_option(line, err, "--mipgap", "%.17g", job->gap);
     if (status == MO_OK && job->memory_mib > 0)
-        status = mo_command_line_add(line, err, "--memlim");
-    if (status == MO_OK && job->memory_mib > 0)
-        status = mo_command_line_add(line, err, "%d", job->memory_mib);
+        status = mo_command_line_option(line, err, "--memlim", "%d",
+                                        job->memory_mib);
     if (status == MO_OK && !job->presolve)
         status = mo_command_line_add(line, err, "--nopresol");
     return status;
@@ -93,19 +80,13 @@ static bool read_line(const char *line, mo_step *step)
 {
     mo_log_word words[MO_LOG_WORDS];
     int n = mo_log_cut(line, " ", words);
-    double value;
 
     *step = (mo_step){ 0 };
     if (line[0] != '+')
         return false;
-    for (int i = 1; i + 1 < n; i++) {
-        if (words[i].length != 2 || memcmp(words[i].text, ">=", 2) != 0)
-            continue;
-        if (mo_log_number(&words[i - 1], "", &value))
-            mo_log_incumbent(step, value);
-        if (mo_log_number(&words[i + 1], "", &value))
-            mo_log_bound(step, value, 10);
-    }
+    for (int i = 1; i + 1 < n; i++)
+        if (words[i].length == 2 && memcmp(words[i].text, ">=", 2) == 0)
+            mo_log_row(step, &words[i - 1], &words[i + 1], 10);
     return step->has_incumbent || step->has_bound;
 }
 
@@ -116,7 +97,7 @@ const mo_solver mo_solver_glpk = {
     .limits = MO_LIMIT_TIME | MO_LIMIT_GAP | MO_LIMIT_MEMORY,
     .files = { .solution = SOLUTION, .names = NAMES },
     .find = find,
-    .ask = ask,
+    .version_argument = "--version",
     .version_after = "Solver ",
     .command = command,
     .step = read_line,

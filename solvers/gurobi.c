@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "solvers/find.h"
+#include "solvers/gurobi_api.h"
 #include "solvers/library_ways.h"
 #include "solvers/log.h"
 #include "solvers/places.h"
@@ -39,15 +40,12 @@ static mo_status find_python(mo_found *found, mo_error *err)
 static mo_status find(const char *path, mo_found *found, mo_error *err)
 {
     static const char *const programs[] = { "gurobi_cl", NULL };
-    static const char *const sonames[] = { "libgurobi130.so", "libgurobi120.so",
-                                           "libgurobi110.so", "libgurobi100.so",
-                                           NULL };
     static const char *const libraries[] = { "libgurobi[0-9]*.so", NULL };
     static const char *const folders[] = { "gurobipy/.libs", NULL };
     static const mo_find_kind kind = { .title = "Gurobi",
                                        .variable = "MOIRAI_GUROBI",
                                        .programs = programs,
-                                       .sonames = sonames,
+                                       .sonames = mo_gurobi_sonames,
                                        .libraries = libraries,
                                        .folders = folders };
     mo_status status = mo_find(&kind, path, found, err);
@@ -77,15 +75,6 @@ static mo_status add_program(const mo_found *found, mo_command_line *line,
                               ", which is not where Moirai was installed");
     free(script);
     return status;
-}
-
-static mo_status ask(const mo_found *found, mo_command_line *line,
-                     mo_error *err)
-{
-    mo_status status = add_program(found, line, err);
-
-    return status == MO_OK ? mo_command_line_add(line, err, "--version")
-                           : status;
 }
 
 /* Both the program and the script take parameters this way. */
@@ -161,15 +150,11 @@ static bool read_row(const char *line, mo_step *step)
 {
     mo_log_word words[MO_LOG_WORDS];
     int n = mo_log_cut(line, " ", words);
-    double bound, incumbent;
 
     if (n < 7 || !mo_log_number(&words[n - 1], "s", &step->seconds) ||
         !(mo_log_ends(&words[n - 3], '%') || mo_log_ends(&words[n - 3], '-')))
         return false;
-    if (mo_log_number(&words[n - 4], "", &bound))
-        mo_log_bound(step, bound, 6);
-    if (mo_log_number(&words[n - 5], "", &incumbent))
-        mo_log_incumbent(step, incumbent);
+    mo_log_row(step, &words[n - 5], &words[n - 4], 6);
     return step->has_bound || step->has_incumbent;
 }
 
@@ -199,7 +184,8 @@ const mo_solver mo_solver_gurobi = {
     .stops_well = true,
     .files = { .solution = SOLUTION },
     .find = find,
-    .ask = ask,
+    .program = add_program,
+    .version_argument = "--version",
     .version_after = "Gurobi Optimizer version ",
     .command = command,
     .solve = mo_gurobi_solve,

@@ -41,12 +41,12 @@ static bool ask_version(const mo_library *library, int version[3])
     return true;
 }
 
-static const char *const sonames[] = { "libgurobi130.so", "libgurobi120.so",
-                                       "libgurobi110.so", "libgurobi100.so",
-                                       NULL };
+const char *const mo_gurobi_sonames[] = { "libgurobi130.so", "libgurobi120.so",
+                                          "libgurobi110.so", "libgurobi100.so",
+                                          NULL };
 
 static const mo_library_kind kind = { .title = "Gurobi",
-                                      .sonames = sonames,
+                                      .sonames = mo_gurobi_sonames,
                                       .symbols = symbols,
                                       .version = ask_version,
                                       .oldest = { 10, 0 } };

@@ -45,6 +45,9 @@ typedef struct mo_gurobi_api {
                           char **value);
 } mo_gurobi_api;
 
+/* For the loader's path; ends with NULL. */
+extern const char *const mo_gurobi_sonames[];
+
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err);
 
 #endif

@@ -10,24 +10,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/out.h"
 #include "solvers/child.h"
 #include "solvers/find.h"
+#include "solvers/highs_api.h"
 #include "solvers/highs_improving.h"
 #include "solvers/library_ways.h"
 #include "solvers/log.h"
 #include "solvers/places.h"
+#include "solvers/run_files.h"
 #include "solvers/workdir.h"
 
 #define OPTIONS   "highs.options"
 #define SOLUTION  "solution.sol"
 #define IMPROVING "improving.sol"
+#define PROBE     "probe.lp"
 
 static mo_status find(const char *path, mo_found *found, mo_error *err)
 {
     static const char *const programs[] = { "highs", NULL };
-    static const char *const sonames[] = { "libhighs.so.1", "libhighs.so",
-                                           NULL };
     static const char *const libraries[] = { "libhighs.so", "libhighs.so.*",
                                              NULL };
     static const char *const folders[] = { "highs", "highsbox/highs_dist",
@@ -35,7 +35,7 @@ static mo_status find(const char *path, mo_found *found, mo_error *err)
     static const mo_find_kind kind = { .title = "HiGHS",
                                        .variable = "MOIRAI_HIGHS",
                                        .programs = programs,
-                                       .sonames = sonames,
+                                       .sonames = mo_highs_sonames,
                                        .libraries = libraries,
                                        .folders = folders,
                                        .known = MO_HIGHS_PREFIX };
@@ -60,23 +60,11 @@ static mo_status add_program(const mo_found *found, mo_command_line *line,
         before ? before : "");
 }
 
-static mo_status ask(const mo_found *found, mo_command_line *line,
-                     mo_error *err)
-{
-    mo_status status = add_program(found, line, err);
-
-    return status == MO_OK ? mo_command_line_add(line, err, "--version")
-                           : status;
-}
-
 static mo_status write_options(const mo_job *job, mo_error *err)
 {
-    char *path = mo_places_text("%s/" OPTIONS, job->folder);
     mo_out *out;
-    mo_status status =
-        path ? mo_out_open(path, &out, err) : mo_fail_memory(err);
+    mo_status status = mo_run_files_create(job->folder, OPTIONS, &out, err);
 
-    free(path);
     if (status != MO_OK)
         return status;
     mo_out_text(out, "write_solution_to_file = true\n"
@@ -102,14 +90,10 @@ static mo_status command(const mo_found *found, const mo_job *job,
     if (status == MO_OK)
         status = add_program(found, line, err);
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "--options_file");
-    if (status == MO_OK)
-        status = mo_command_line_add(line, err, OPTIONS);
+        status = mo_command_line_option(line, err, "--options_file", OPTIONS);
     if (status == MO_OK && job->start)
-        status = mo_command_line_add(line, err, "--read_solution_file");
-    if (status == MO_OK && job->start)
-        status = mo_command_line_add(line, err, "%s",
-                                     mo_solver_basename(job->start));
+        status = mo_command_line_option(line, err, "--read_solution_file", "%s",
+                                        mo_solver_basename(job->start));
     if (status == MO_OK)
         status = mo_command_line_add(line, err, "%s",
                                      mo_solver_basename(job->model));
@@ -143,10 +127,10 @@ static void hear_answer(void *listener, const char *line)
     mo_log_after(line, "Primal bound", answer);
 }
 
-static mo_status write_probe(const char *path, mo_error *err)
+static mo_status write_probe(const char *folder, mo_error *err)
 {
     mo_out *out;
-    mo_status status = mo_out_open(path, &out, err);
+    mo_status status = mo_run_files_create(folder, PROBE, &out, err);
 
     if (status != MO_OK)
         return status;
@@ -158,17 +142,15 @@ static mo_status write_probe(const char *path, mo_error *err)
 static mo_status probe_program(const mo_found *found, const char *folder,
                                bool *right, mo_error *err)
 {
-    char *path = mo_places_text("%s/probe.lp", folder);
     double answer = 0;
     mo_command_line line = { 0 };
     mo_child_result result;
-    mo_status status = path ? write_probe(path, err) : mo_fail_memory(err);
+    mo_status status = write_probe(folder, err);
 
-    free(path);
     if (status == MO_OK)
         status = add_program(found, &line, err);
     if (status == MO_OK)
-        status = mo_command_line_add(&line, err, "probe.lp");
+        status = mo_command_line_add(&line, err, PROBE);
     if (status == MO_OK) {
         const mo_child_job job = { .argv = (const char *const *) line.argv,
                                    .environment =
@@ -254,15 +236,11 @@ static bool read_row(const char *line, mo_step *step)
 {
     mo_log_word words[MO_LOG_WORDS];
     int n = mo_log_cut(line, " ", words);
-    double bound, incumbent;
 
     if (n < 11 || !mo_log_number(&words[n - 1], "s", &step->seconds) ||
         !mo_log_ends(&words[n - 9], '%'))
         return false;
-    if (mo_log_number(&words[n - 8], "", &bound))
-        mo_log_bound(step, bound, 10);
-    if (mo_log_number(&words[n - 7], "", &incumbent))
-        mo_log_incumbent(step, incumbent);
+    mo_log_row(step, &words[n - 7], &words[n - 8], 10);
     return true;
 }
 
@@ -271,11 +249,9 @@ static bool read_line(const char *line, mo_step *step)
     double value;
 
     *step = (mo_step){ 0 };
-    if (strncmp(line, "  Dual bound", 12) == 0 &&
-        mo_log_after(line, "Dual bound", &value))
+    if (mo_log_behind(line, "  Dual bound", &value))
         mo_log_bound(step, value, 12);
-    else if (strncmp(line, "  Primal bound", 14) == 0 &&
-             mo_log_after(line, "Primal bound", &value))
+    else if (mo_log_behind(line, "  Primal bound", &value))
         mo_log_incumbent(step, value);
     else
         return read_row(line, step);
@@ -291,7 +267,8 @@ const mo_solver mo_solver_highs = {
     .start_layout = MO_START_MIPLIB,
     .files = { .solution = SOLUTION },
     .find = find,
-    .ask = ask,
+    .program = add_program,
+    .version_argument = "--version",
     .version_after = "HiGHS version ",
     .examine = examine,
     .command = command,

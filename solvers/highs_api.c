@@ -37,18 +37,14 @@ static bool ask_version(const mo_library *library, int version[3])
 {
     const mo_highs_api *api = (const mo_highs_api *) library;
 
-    if (!api->version_major || !api->version_minor || !api->version_patch)
-        return false;
-    version[0] = api->version_major();
-    version[1] = api->version_minor();
-    version[2] = api->version_patch();
-    return true;
+    return mo_library_ask_parts(api->version_major, api->version_minor,
+                                api->version_patch, version);
 }
 
-static const char *const sonames[] = { "libhighs.so.1", "libhighs.so", NULL };
+const char *const mo_highs_sonames[] = { "libhighs.so.1", "libhighs.so", NULL };
 
 static const mo_library_kind kind = { .title = "HiGHS",
-                                      .sonames = sonames,
+                                      .sonames = mo_highs_sonames,
                                       .symbols = symbols,
                                       .version = ask_version,
                                       .oldest = { 1, 7 } };

@@ -79,6 +79,9 @@ typedef struct mo_highs_api {
                double *rows, int *model_status);
 } mo_highs_api;
 
+/* For the loader's path; ends with NULL. */
+extern const char *const mo_highs_sonames[];
+
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err);
 
 #endif

@@ -32,6 +32,17 @@ static const char *find_symbols(const mo_library_kind *kind, mo_library *api)
     return missing;
 }
 
+bool mo_library_ask_parts(int (*major)(void), int (*minor)(void),
+                          int (*patch)(void), int version[3])
+{
+    if (!major || !minor || !patch)
+        return false;
+    version[0] = major();
+    version[1] = minor();
+    version[2] = patch();
+    return true;
+}
+
 bool mo_library_since(const mo_library *api, int major, int minor)
 {
     return api->version[0] > major ||

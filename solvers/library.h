@@ -44,6 +44,10 @@ typedef struct mo_library_kind {
 mo_status mo_library_open(const mo_library_kind *kind, const char *path,
                           mo_library *api, mo_error *err);
 
+/* For a kind's version, where the three numbers are told one by one. */
+bool mo_library_ask_parts(int (*major)(void), int (*minor)(void),
+                          int (*patch)(void), int version[3]);
+
 /* Does the solver have at least this version? */
 bool mo_library_since(const mo_library *api, int major, int minor);
 

@@ -49,6 +49,12 @@ bool mo_log_after(const char *line, const char *key, double *value)
            mo_log_number(&words[0], "", value);
 }
 
+bool mo_log_behind(const char *line, const char *key, double *value)
+{
+    return strncmp(line, key, strlen(key)) == 0 &&
+           mo_log_after(line, key, value);
+}
+
 void mo_log_bound(mo_step *step, double bound, int digits)
 {
     step->has_bound = true;
@@ -65,4 +71,15 @@ void mo_log_claim(mo_step *step, mo_claim claim)
 {
     step->has_claim = true;
     step->claim = claim;
+}
+
+void mo_log_row(mo_step *step, const mo_log_word *incumbent,
+                const mo_log_word *bound, int digits)
+{
+    double value;
+
+    if (mo_log_number(incumbent, "", &value))
+        mo_log_incumbent(step, value);
+    if (mo_log_number(bound, "", &value))
+        mo_log_bound(step, value, digits);
 }

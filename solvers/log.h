@@ -28,10 +28,17 @@ bool mo_log_ends(const mo_log_word *word, char last);
 /* The number behind key, which begins the line or stands in it. */
 bool mo_log_after(const char *line, const char *key, double *value);
 
+/* The same of a line that begins with key. */
+bool mo_log_behind(const char *line, const char *key, double *value);
+
 /* A bound printed with so many digits, moved down by what rounding may have
  * moved it up. */
 void mo_log_bound(mo_step *step, double bound, int digits);
 void mo_log_incumbent(mo_step *step, double incumbent);
 void mo_log_claim(mo_step *step, mo_claim claim);
+
+/* The two words of a table's row that have them, where these are numbers. */
+void mo_log_row(mo_step *step, const mo_log_word *incumbent,
+                const mo_log_word *bound, int digits);
 
 #endif

@@ -129,3 +129,13 @@ void mo_run_files_clear(mo_run_files *files)
     free(files->start);
     *files = (mo_run_files){ 0 };
 }
+
+mo_status mo_run_files_create(const char *folder, const char *name,
+                              mo_out **out, mo_error *err)
+{
+    char *path = mo_places_text("%s/%s", folder, name);
+    mo_status status = path ? mo_out_open(path, out, err) : mo_fail_memory(err);
+
+    free(path);
+    return status;
+}

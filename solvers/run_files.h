@@ -5,6 +5,7 @@
 #ifndef MO_SOLVERS_RUN_FILES_H
 #define MO_SOLVERS_RUN_FILES_H
 
+#include "base/out.h"
 #include "solvers/solver.h"
 
 typedef struct mo_run_files {
@@ -16,5 +17,9 @@ typedef struct mo_run_files {
 mo_status mo_run_files_prepare(const mo_job *job, mo_run_files *files,
                                mo_error *err);
 void mo_run_files_clear(mo_run_files *files);
+
+/* Begins a file of ours beside them. */
+mo_status mo_run_files_create(const char *folder, const char *name,
+                              mo_out **out, mo_error *err);
 
 #endif

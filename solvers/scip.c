@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/out.h"
 #include "solvers/find.h"
 #include "solvers/library_ways.h"
 #include "solvers/log.h"
 #include "solvers/places.h"
+#include "solvers/run_files.h"
+#include "solvers/scip_api.h"
 
 #define SHELL    "moirai-scip"
 #define COMMANDS "scip.commands"
@@ -20,17 +21,13 @@
 static mo_status find(const char *path, mo_found *found, mo_error *err)
 {
     static const char *const programs[] = { "scip", NULL };
-    static const char *const sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
-                                           "libscip.so.9.1",  "libscip.so.9.0",
-                                           "libscip.so.8.1",  "libscip.so.8.0",
-                                           "libscip.so",      NULL };
     static const char *const libraries[] = { "libscip.so", "libscip.so.*",
                                              "libscip-*.so*", NULL };
     static const char *const folders[] = { "scip", "pyscipopt.libs", NULL };
     static const mo_find_kind kind = { .title = "SCIP",
                                        .variable = "MOIRAI_SCIP",
                                        .programs = programs,
-                                       .sonames = sonames,
+                                       .sonames = mo_scip_sonames,
                                        .libraries = libraries,
                                        .folders = folders };
     mo_status status = mo_find(&kind, path, found, err);
@@ -51,15 +48,6 @@ static mo_status add_program(const mo_found *found, mo_command_line *line,
     return status;
 }
 
-static mo_status ask(const mo_found *found, mo_command_line *line,
-                     mo_error *err)
-{
-    mo_status status = add_program(found, line, err);
-
-    return status == MO_OK ? mo_command_line_add(line, err, "--version")
-                           : status;
-}
-
 static void write_limits(mo_out *out, const mo_job *job)
 {
     if (job->time_s > 0)
@@ -74,12 +62,9 @@ static void write_limits(mo_out *out, const mo_job *job)
 
 static mo_status write_commands(const mo_job *job, mo_error *err)
 {
-    char *path = mo_places_text("%s/" COMMANDS, job->folder);
     mo_out *out;
-    mo_status status =
-        path ? mo_out_open(path, &out, err) : mo_fail_memory(err);
+    mo_status status = mo_run_files_create(job->folder, COMMANDS, &out, err);
 
-    free(path);
     if (status != MO_OK)
         return status;
     write_limits(out, job);
@@ -98,9 +83,7 @@ static mo_status command(const mo_found *found, const mo_job *job,
     if (status == MO_OK)
         status = add_program(found, line, err);
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "-b");
-    if (status == MO_OK)
-        status = mo_command_line_add(line, err, COMMANDS);
+        status = mo_command_line_option(line, err, "-b", COMMANDS);
     return status;
 }
 
@@ -112,17 +95,13 @@ static bool read_row(const char *line, mo_step *step)
 {
     mo_log_word cells[MO_LOG_WORDS], words[MO_LOG_WORDS];
     int n = mo_log_cut(line, "|", cells), first;
-    double bound, incumbent;
 
     if (n < 8)
         return false;
     first = mo_log_cut(cells[0].text, " |", words);
     for (int i = 0; i < 2 && i < first; i++)
         if (mo_log_number(&words[i], "s", &step->seconds)) {
-            if (mo_log_number(&cells[n - 4], "", &bound))
-                mo_log_bound(step, bound, 7);
-            if (mo_log_number(&cells[n - 3], "", &incumbent))
-                mo_log_incumbent(step, incumbent);
+            mo_log_row(step, &cells[n - 3], &cells[n - 4], 7);
             return true;
         }
     return false;
@@ -133,11 +112,9 @@ static bool read_line(const char *line, mo_step *step)
     double value;
 
     *step = (mo_step){ 0 };
-    if (strncmp(line, "Dual Bound", 10) == 0 &&
-        mo_log_after(line, "Dual Bound", &value))
+    if (mo_log_behind(line, "Dual Bound", &value))
         mo_log_bound(step, value, 15);
-    else if (strncmp(line, "Primal Bound", 12) == 0 &&
-             mo_log_after(line, "Primal Bound", &value))
+    else if (mo_log_behind(line, "Primal Bound", &value))
         mo_log_incumbent(step, value);
     else
         return read_row(line, step);
@@ -154,7 +131,8 @@ const mo_solver mo_solver_scip = {
     .stops_well = true,
     .files = { .solution = SOLUTION },
     .find = find,
-    .ask = ask,
+    .program = add_program,
+    .version_argument = "--version",
     .version_after = "SCIP version ",
     .command = command,
     .solve = mo_scip_solve,

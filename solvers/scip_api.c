@@ -37,21 +37,17 @@ static bool ask_version(const mo_library *library, int version[3])
 {
     const mo_scip_api *api = (const mo_scip_api *) library;
 
-    if (!api->version_major || !api->version_minor || !api->version_patch)
-        return false;
-    version[0] = api->version_major();
-    version[1] = api->version_minor();
-    version[2] = api->version_patch();
-    return true;
+    return mo_library_ask_parts(api->version_major, api->version_minor,
+                                api->version_patch, version);
 }
 
-static const char *const sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
-                                       "libscip.so.9.1",  "libscip.so.9.0",
-                                       "libscip.so.8.1",  "libscip.so.8.0",
-                                       "libscip.so",      NULL };
+const char *const mo_scip_sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
+                                        "libscip.so.9.1",  "libscip.so.9.0",
+                                        "libscip.so.8.1",  "libscip.so.8.0",
+                                        "libscip.so",      NULL };
 
 static const mo_library_kind kind = { .title = "SCIP",
-                                      .sonames = sonames,
+                                      .sonames = mo_scip_sonames,
                                       .symbols = symbols,
                                       .version = ask_version,
                                       .oldest = { 8, 0 } };

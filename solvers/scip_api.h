@@ -40,6 +40,9 @@ typedef struct mo_scip_api {
     int (*add_solution)(void *scip, void **solution, unsigned *stored);
 } mo_scip_api;
 
+/* For the loader's path; ends with NULL. */
+extern const char *const mo_scip_sonames[];
+
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
 
 /* What a status means that stands for a proof; all others are some limit. */

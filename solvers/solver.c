@@ -70,13 +70,25 @@ static void hear_version(void *listener, const char *line)
             copy_version(at + (hearing->after ? strlen(hearing->after) : 0));
 }
 
+static mo_status version_command(const mo_solver *solver, const mo_found *found,
+                                 mo_command_line *line, mo_error *err)
+{
+    mo_status status =
+        solver->program ? solver->program(found, line, err)
+                        : mo_command_line_add(line, err, "%s", found->program);
+
+    return status == MO_OK
+               ? mo_command_line_add(line, err, "%s", solver->version_argument)
+               : status;
+}
+
 static mo_status ask_program(const mo_solver *solver, mo_found *found,
                              mo_error *err)
 {
     version_hearing hearing = { .after = solver->version_after };
     mo_command_line line = { 0 };
     mo_child_result result;
-    mo_status status = solver->ask(found, &line, err);
+    mo_status status = version_command(solver, found, &line, err);
 
     if (status == MO_OK) {
         const mo_child_job job = { .argv = (const char *const *) line.argv,

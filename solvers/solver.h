@@ -77,10 +77,14 @@ typedef struct mo_solver {
      * leads to nothing is an error; else nothing found leaves both NULL. */
     mo_status (*find)(const char *path, mo_found *found, mo_error *err);
 
-    /* process: what prints its version, behind these words. */
-    mo_status (*ask)(const mo_found *found, mo_command_line *line,
-                     mo_error *err);
-    const char *version_after;
+    /* process: begins a command line that calls its program.  NULL: by its
+     * path alone. */
+    mo_status (*program)(const mo_found *found, mo_command_line *line,
+                         mo_error *err);
+
+    /* process: the argument that makes it print its version, and the words
+     * before it. */
+    const char *version_argument, *version_after;
 
     /* Looks for known trouble once the version is known.  May be NULL. */
     mo_status (*examine)(mo_found *found, mo_error *err);
