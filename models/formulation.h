@@ -31,6 +31,9 @@ typedef struct mo_formulation {
     int (*n_transfers)(const void *state);
     int (*transfer)(const void *state, int i);
 
+    /* The frame that it was made in; NULL: the one that prepare was given. */
+    const mo_frame *(*frame)(const void *state);
+
     /* Are the columns' values a solution?  NULL: if the frame has a start. */
     bool (*has_start)(const void *state);
 } mo_formulation;

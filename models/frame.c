@@ -77,13 +77,13 @@ static int64_t stretched(int64_t ns, double slack)
 
 /* The horizon, its unit, and an instance whose times can be written in it.
  * Rounding may carry the horizon into the next unit. */
-static mo_status settle_times(mo_frame *f, double slack, mo_error *err)
+static mo_status settle_times(mo_frame *f, mo_error *err)
 {
     int64_t reached_ns = f->upper_ns, step_ns = 1;
     mo_status status = MO_OK;
 
     while (status == MO_OK) {
-        f->upper_ns = stretched(reached_ns, slack);
+        f->upper_ns = stretched(reached_ns, f->slack);
         find_horizon(f);
         if (mo_scale_step_ns(f->unit_ns) <= step_ns)
             break;
@@ -99,17 +99,12 @@ static void leave_twins_apart(mo_frame *f)
         f->twin[k] = MO_FREE;
 }
 
-static mo_status fill(mo_frame *f, double slack, mo_error *err)
+/* What follows from the start and how long it takes. */
+static mo_status find_rest(mo_frame *f, mo_error *err)
 {
-    mo_status status = reserve(f, err);
+    mo_status status = settle_times(f, err);
     mo_places places;
 
-    if (status == MO_OK)
-        status = find_order(f, err);
-    if (status == MO_OK)
-        status = mo_frame_find_upper(f, err);
-    if (status == MO_OK)
-        status = settle_times(f, slack, err);
     if (status != MO_OK)
         return status;
     places = mo_frame_places(f);
@@ -118,26 +113,38 @@ static mo_status fill(mo_frame *f, double slack, mo_error *err)
         status = mo_frame_find_windows(f, err);
     if (status == MO_OK)
         status = mo_frame_find_twins(f, err);
-    if (status == MO_OK && slack > 0)
+    if (status == MO_OK && f->slack > 0)
         leave_twins_apart(f);
     if (status == MO_OK && f->start)
         status = mo_frame_relabel_start(f, err);
     return status;
 }
 
-static mo_status make(const mo_instance *x, const mo_regime *regime,
-                      bool closure, double slack, mo_frame **frame,
+static mo_status fill(mo_frame *f, bool has_upper, mo_error *err)
+{
+    mo_status status = reserve(f, err);
+
+    if (status == MO_OK)
+        status = find_order(f, err);
+    if (status == MO_OK && !has_upper)
+        status = mo_frame_find_upper(f, err);
+    return status == MO_OK ? find_rest(f, err) : status;
+}
+
+/* basis has what is given; with has_upper that is the start, too. */
+static mo_status make(const mo_frame *basis, bool has_upper, mo_frame **frame,
                       mo_error *err)
 {
-    mo_frame *f = calloc(1, sizeof *f);
+    mo_frame *f = malloc(sizeof *f);
     mo_status status;
 
-    if (!f)
+    if (!f) {
+        mo_schedule_free(basis->start);
         return mo_fail_memory(err);
-    f->x = x;
-    f->regime = *regime;
-    f->closure = closure;
-    status = fill(f, slack, err);
+    }
+    *f = *basis;
+    f->x = f->given;
+    status = fill(f, has_upper, err);
     if (status != MO_OK) {
         mo_frame_free(f);
         return status;
@@ -149,14 +156,31 @@ static mo_status make(const mo_instance *x, const mo_regime *regime,
 mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
                         bool closure, mo_frame **frame, mo_error *err)
 {
-    return make(x, regime, closure, 0, frame, err);
+    return mo_frame_make_open(x, regime, closure, 0, frame, err);
 }
 
 mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
                              bool closure, double slack, mo_frame **frame,
                              mo_error *err)
 {
-    return make(x, regime, closure, slack, frame, err);
+    const mo_frame basis = {
+        .given = x, .regime = *regime, .closure = closure, .slack = slack
+    };
+
+    return make(&basis, false, frame, err);
+}
+
+mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
+                             int64_t upper_ns, mo_frame **frame, mo_error *err)
+{
+    const mo_frame basis = { .given = other->given,
+                             .regime = other->regime,
+                             .closure = other->closure,
+                             .slack = other->slack,
+                             .start = start,
+                             .upper_ns = upper_ns };
+
+    return make(&basis, true, frame, err);
 }
 
 void mo_frame_free(mo_frame *frame)

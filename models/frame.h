@@ -18,10 +18,12 @@
 #include "schedule/schedule.h"
 
 typedef struct mo_frame {
+    const mo_instance *given;
     const mo_instance *x; /* as given, or the one below */
     mo_instance *rounded; /* with times that can be written, or NULL */
     mo_regime regime;
     bool closure; /* the paper's (1a) over all successors, not direct ones */
+    double slack; /* as below, or 0: nobody will add rows */
 
     mo_schedule *start; /* the heuristic's, or NULL; fits the symmetry below */
     int64_t upper_ns;   /* its makespan, or what stands in for it; with slack,
@@ -65,6 +67,12 @@ mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
 mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
                              bool closure, double slack, mo_frame **frame,
                              mo_error *err);
+
+/* Another frame of the same, for a model that has only some of the devices: its
+ * start, a schedule of other->given or NULL, is the new frame's whatever the
+ * result; upper_ns is how long that takes, or what stands in for it. */
+mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
+                             int64_t upper_ns, mo_frame **frame, mo_error *err);
 void mo_frame_free(mo_frame *frame);
 
 static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)

@@ -41,7 +41,7 @@ static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
 mo_status mo_frame_round(mo_frame *f, int64_t step_ns, int64_t *reached_ns,
                          mo_error *err)
 {
-    mo_instance *rounded = round_times(f->x, step_ns);
+    mo_instance *rounded = round_times(f->given, step_ns);
     mo_status status = MO_OK;
 
     mo_frame_free_rounded(f);

@@ -7,9 +7,12 @@ mo_status mo_model_make(const mo_formulation *formulation,
     void *state;
     mo_status status = formulation->prepare(frame, &state, err);
 
-    if (status == MO_OK)
-        *model = (mo_model){ formulation, frame, identity, state };
-    return status;
+    if (status != MO_OK)
+        return status;
+    if (formulation->frame)
+        frame = formulation->frame(state);
+    *model = (mo_model){ formulation, frame, identity, state };
+    return MO_OK;
 }
 
 void mo_model_clear(mo_model *model)

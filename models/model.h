@@ -12,12 +12,13 @@
 
 typedef struct mo_model {
     const mo_formulation *formulation;
-    const mo_frame *frame;
+    const mo_frame *frame; /* as given, or the formulation's own */
     const mo_identity *identity;
     void *state;
 } mo_model;
 
-/* The frame and the identity must outlive the model. */
+/* The frame and the identity must outlive the model; the identity, which tells
+ * the unit of the model's frame, may be filled in later. */
 mo_status mo_model_make(const mo_formulation *formulation,
                         const mo_frame *frame, const mo_identity *identity,
                         mo_model *model, mo_error *err);

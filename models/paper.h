@@ -26,13 +26,13 @@ typedef struct mo_paper_span {
 
 typedef struct mo_paper {
     const mo_frame *frame;
+    mo_frame *own_frame; /* freed with the model; or NULL */
     const mo_instance *x;
     mo_congestion congestion;
 
     mo_placement on; /* the devices of the model, and x */
 
     const mo_schedule *start;           /* or NULL */
-    mo_schedule *own_start;             /* freed with the model; or NULL */
     mo_paper_span *op_span, *flow_span; /* in the start; else 0 */
     int *follow; /* by op: it reaches all ops from this number on */
     int64_t horizon_ns;
@@ -55,14 +55,9 @@ typedef struct mo_paper_choice {
     const int *device; /* NULL: all of them */
     int n_slots;
     mo_congestion congestion;
-    const mo_schedule *start; /* or NULL; must outlive the model */
-    int64_t upper_ns;         /* no solution that matters is longer */
 } mo_paper_choice;
 
-/* For an upper bound that is not the frame's: as much longer as the frame's is
- * than its start, where schedules other than the best ones shall be kept. */
-int64_t mo_paper_stretched(const mo_frame *frame, int64_t ns);
-
+/* The frame's start, if there is one, keeps to the devices. */
 mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
                        mo_paper **paper, mo_error *err);
 

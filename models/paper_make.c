@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "models/accepted.h"
 #include "models/identity.h"
 #include "models/scale.h"
 
@@ -103,18 +102,6 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
     return status;
 }
 
-int64_t mo_paper_stretched(const mo_frame *frame, int64_t ns)
-{
-    double longer = (double) ns;
-
-    if (!frame->start || frame->start->makespan_ns == 0)
-        return ns;
-    longer *= (double) frame->upper_ns / (double) frame->start->makespan_ns;
-    if (longer > (double) MO_MAX_TOTAL_NS)
-        return MO_MAX_TOTAL_NS;
-    return longer > (double) ns ? (int64_t) longer : ns;
-}
-
 /* Up to a number of five digits: it is written in millions of rows. */
 static int64_t short_above(int64_t ns)
 {
@@ -125,27 +112,10 @@ static int64_t short_above(int64_t ns)
     return (ns + step - 1) / step * step;
 }
 
-/* The room for rounding is at least the frame's. */
-static mo_status find_horizon(mo_paper *m, const mo_paper_choice *choice,
-                              mo_error *err)
+static void find_horizon(mo_paper *m)
 {
-    int64_t upper_ns = choice->upper_ns;
-    int64_t room_ns = m->frame->horizon_ns - m->frame->upper_ns;
-    mo_status status = MO_OK;
-
-    m->start = choice->start;
-    if (m->start && !mo_memory_rows_accept(m->memory, m->start->device)) {
-        status =
-            mo_accepted_find(m->x, &m->frame->regime, m->memory, m->on.device,
-                             m->on.n_slots, &m->own_start, &upper_ns, err);
-        m->start = m->own_start;
-        upper_ns = mo_paper_stretched(m->frame, upper_ns);
-    }
-    if (room_ns < upper_ns / 10000)
-        room_ns = upper_ns / 10000;
-    m->horizon_ns = short_above(upper_ns + room_ns);
+    m->horizon_ns = short_above(m->frame->horizon_ns);
     m->big_m = mo_scale_time(m->frame->unit_ns, m->horizon_ns);
-    return status;
 }
 
 /* A flow that is not sent is where its producer ends, for no time. */
@@ -210,10 +180,9 @@ static mo_status fill(mo_paper *m, const mo_paper_choice *choice, mo_error *err)
         status = find_contention(m, err);
     if (status == MO_OK)
         status = find_memory(m, err);
-    if (status == MO_OK)
-        status = find_horizon(m, choice, err);
     if (status != MO_OK)
         return status;
+    find_horizon(m);
     find_spans(m);
     find_followers(m);
     return lay_out(m, err);
@@ -234,6 +203,7 @@ mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
         return mo_fail_memory(err);
     m->frame = frame;
     m->x = frame->x;
+    m->start = frame->start;
     m->congestion = choice->congestion;
     status = fill(m, choice, err);
     if (status != MO_OK) {
@@ -252,12 +222,12 @@ void mo_paper_free(void *state)
         return;
     mo_placement_clear(&m->on);
     mo_memory_rows_free(m->memory);
-    mo_schedule_free(m->own_start);
     free(m->op_span);
     free(m->flow_span);
     free(m->follow);
     free(m->link_start);
     free(m->link_channel);
+    mo_frame_free(m->own_frame);
     free(m);
 }
 

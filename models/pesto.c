@@ -17,13 +17,14 @@
  * With two devices a port is a direction, so congestion by port is written by
  * channel: half the rows, the same solutions.
  *
- * Two devices may need longer than what was found for all of them, so there is
- * a horizon and a start of its own: the faster device alone, if everything fits
- * it, else one device filled before the other.
+ * Two devices may need longer than what was found for all of them.  Then there
+ * is a frame of its own, with the best start of these: either device alone, and
+ * one device filled before the other.
  */
 #include <stdlib.h>
 
 #include "models/formulation.h"
+#include "models/memory_rows.h"
 #include "models/paper.h"
 #include "schedule/heft.h"
 #include "schedule/serial.h"
@@ -73,10 +74,12 @@ static mo_status refuse_pins(const mo_instance *x, const int *device, int n,
     return MO_OK;
 }
 
-/* Keeps the better of two, either of which may be NULL. */
-static void keep_better(mo_schedule **best, mo_schedule *other)
+/* Keeps other, which may be NULL, if the rows accept it and it is better. */
+static void keep_better(const mo_memory_rows *rows, mo_schedule **best,
+                        mo_schedule *other)
 {
-    if (!other || (*best && (*best)->makespan_ns <= other->makespan_ns)) {
+    if (!other || (*best && (*best)->makespan_ns <= other->makespan_ns) ||
+        !mo_memory_rows_accept(rows, other->device)) {
         mo_schedule_free(other);
         return;
     }
@@ -108,7 +111,7 @@ static bool place_units(const mo_units *units, const int order[2],
 static mo_status fill_one_first(const mo_frame *frame, const int order[2],
                                 mo_schedule **schedule, mo_error *err)
 {
-    const mo_instance *x = frame->x;
+    const mo_instance *x = frame->given;
     int *placement = calloc((size_t) x->n + 1, sizeof *placement);
     int64_t *room = calloc((size_t) x->n_devices + 1, sizeof *room);
     mo_units *units = NULL;
@@ -130,83 +133,110 @@ static mo_status fill_one_first(const mo_frame *frame, const int order[2],
     return status;
 }
 
-static mo_status find_start(const mo_frame *frame, const int *device, int n,
-                            mo_schedule **best, mo_error *err)
+static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
+                            const mo_paper_choice *choice, mo_schedule **best,
+                            mo_error *err)
 {
+    int last = choice->n_slots - 1;
     mo_status status = MO_OK;
 
-    for (int s = 0; s < n && status == MO_OK; s++) {
-        const int order[2] = { device[s], device[n - 1 - s] };
+    for (int s = 0; s <= last && status == MO_OK; s++) {
+        const int order[2] = { choice->device[s], choice->device[last - s] };
         mo_schedule *alone = NULL, *both = NULL;
 
         status =
-            mo_single_make(frame->x, &frame->regime, order[0], &alone, err);
+            mo_single_make(frame->given, &frame->regime, order[0], &alone, err);
         if (status == MO_OK)
             status = fill_one_first(frame, order, &both, err);
-        keep_better(best, alone);
-        keep_better(best, both);
+        keep_better(rows, best, alone);
+        keep_better(rows, best, both);
     }
     return status;
 }
 
-/* The frame's schedule, when it keeps to the devices. */
-static const mo_schedule *start_of_frame(const mo_frame *frame,
-                                         const int *device, int n)
+/* The best start on the devices, or NULL; *upper_ns: how long that takes, or
+ * everything one after the other. */
+static mo_status find_start(const mo_frame *frame,
+                            const mo_paper_choice *choice, mo_schedule **best,
+                            int64_t *upper_ns, mo_error *err)
+{
+    mo_memory_rows *rows;
+    mo_status status = mo_memory_rows_new(frame, &rows, err);
+
+    if (status != MO_OK)
+        return status;
+    status = try_starts(frame, rows, choice, best, err);
+    mo_memory_rows_free(rows);
+    if (status != MO_OK)
+        return status;
+    if (!*best)
+        return mo_serial_find(frame->given, &frame->regime, upper_ns, err);
+    *upper_ns = (*best)->makespan_ns;
+    return MO_OK;
+}
+
+/* Whether the frame has a start that keeps to the devices. */
+static bool has_fitting_start(const mo_frame *frame,
+                              const mo_paper_choice *choice)
 {
     const mo_schedule *s = frame->start;
+    const int *device = choice->device;
 
     for (int i = 0; s && i < s->n; i++)
-        if (s->device[i] != device[0] && s->device[i] != device[n - 1])
-            return NULL;
+        if (s->device[i] != device[0] &&
+            s->device[i] != device[choice->n_slots - 1])
+            return false;
     return s;
 }
 
-static mo_status choose_start(const mo_frame *frame, mo_paper_choice *choice,
-                              mo_schedule **own, mo_error *err)
+/* *own is NULL where the frame will do. */
+static mo_status make_frame(const mo_frame *frame,
+                            const mo_paper_choice *choice, mo_frame **own,
+                            mo_error *err)
 {
+    mo_schedule *start = NULL;
+    int64_t upper_ns;
     mo_status status;
 
-    choice->start = start_of_frame(frame, choice->device, choice->n_slots);
-    choice->upper_ns = frame->upper_ns;
-    if (choice->start)
+    *own = NULL;
+    if (has_fitting_start(frame, choice))
         return MO_OK;
-    status = find_start(frame, choice->device, choice->n_slots, own, err);
-    if (status != MO_OK)
-        return status;
-    choice->start = *own;
-    if (!*own)
-        return mo_serial_find(frame->x, &frame->regime, &choice->upper_ns, err);
-    choice->upper_ns = mo_paper_stretched(frame, (*own)->makespan_ns);
-    return MO_OK;
+    status = find_start(frame, choice, &start, &upper_ns, err);
+    if (status == MO_OK)
+        return mo_frame_make_from(frame, start, upper_ns, own, err);
+    mo_schedule_free(start);
+    return status;
 }
 
 static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 {
     int device[2];
-    mo_paper_choice choice = { .device = device };
-    mo_schedule *own = NULL;
-    mo_paper *m = NULL;
+    mo_paper_choice choice = { .device = device,
+                               .congestion = frame->regime.congestion };
+    mo_frame *own = NULL;
+    mo_paper *m;
     mo_status status;
 
-    choice.n_slots = choose_devices(frame->x, device);
-    choice.congestion = frame->regime.congestion;
+    choice.n_slots = choose_devices(frame->given, device);
     if (choice.congestion == MO_CONGESTION_PORT)
         choice.congestion = MO_CONGESTION_CHANNEL;
-    status = refuse_pins(frame->x, device, choice.n_slots, err);
+    status = refuse_pins(frame->given, device, choice.n_slots, err);
     if (status == MO_OK)
-        status = choose_start(frame, &choice, &own, err);
+        status = make_frame(frame, &choice, &own, err);
     if (status == MO_OK)
-        status = mo_paper_new(frame, &choice, &m, err);
+        status = mo_paper_new(own ? own : frame, &choice, &m, err);
     if (status != MO_OK) {
-        mo_schedule_free(own);
+        mo_frame_free(own);
         return status;
     }
-    if (m->start == own)
-        m->own_start = own;
-    else
-        mo_schedule_free(own);
+    m->own_frame = own;
     *state = m;
     return MO_OK;
+}
+
+static const mo_frame *frame_of(const void *state)
+{
+    return ((const mo_paper *) state)->frame;
 }
 
 const mo_formulation mo_formulation_pesto = {
@@ -218,5 +248,6 @@ const mo_formulation mo_formulation_pesto = {
     .columns = mo_paper_columns,
     .rows = mo_paper_rows,
     .release = mo_paper_free,
+    .frame = frame_of,
     .has_start = mo_paper_has_start,
 };

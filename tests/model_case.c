@@ -221,7 +221,7 @@ double model_case_solve(model_case *c)
     ck_assert_int_ne(result.status, SOLVE_OTHER);
     optimum = result.status == SOLVE_INFEASIBLE
                   ? -1
-                  : result.objective * (double) c->frame->unit_ns;
+                  : result.objective * (double) c->model.frame->unit_ns;
     solved_clear(&result);
     return optimum;
 }

@@ -98,7 +98,7 @@ int64_t oracle_write(const oracle *o, const mo_formulation *formulation,
     mo_identity_make(o->p.x, &options, &identity);
     MUST(mo_model_make(formulation, frame, &identity, &model, &err));
     write_model(&model, path);
-    unit_ns = frame->unit_ns;
+    unit_ns = model.frame->unit_ns;
     mo_model_clear(&model);
     mo_frame_free(frame);
     return unit_ns;

@@ -1,6 +1,7 @@
 /* Claims of models/getf.c, sct.c and pesto.c: the rows of small cases. */
 #include <string.h>
 
+#include "models/scale.h"
 #include "tests/model_case.h"
 #include "tests/random_problem.h"
 #include "tests/suite.h"
@@ -124,6 +125,52 @@ START_TEST(pesto_refuses_pins_to_other_devices)
 }
 END_TEST
 
+/* Each device runs one op in no time.  Without C somebody needs an hour. */
+#define HOUR_WITHOUT_C                                                         \
+    "a t.A=1 t.B=3600000000 t.C=3700000000;"                                   \
+    "b t.A=3600000000 t.B=1 t.C=3700000000;"                                   \
+    "c t.A=3600000000 t.B=3600000000 t.C=1"
+
+START_TEST(pesto_has_the_unit_and_the_horizon_of_two_devices)
+{
+    const int64_t hour_ns = INT64_C(3600) * 1000 * 1000 * 1000;
+    problem p = { 0 };
+    model_case c;
+
+    problem_make(&p, HOUR_WITHOUT_C, THREE_DEVICES, NULL);
+    model_case_open(&c, &p, &mo_formulation_pesto, &port, false);
+    ck_assert_int_lt(c.frame->horizon_ns, hour_ns);
+    ck_assert_int_ge(c.model.frame->horizon_ns, hour_ns);
+    ck_assert_int_lt(c.model.frame->horizon_ns, 3 * hour_ns);
+    ck_assert_int_eq(c.model.frame->unit_ns,
+                     mo_scale_unit_ns(c.model.frame->horizon_ns));
+    ck_assert(model_case_largest(&c) <= 1e6);
+    ck_assert(mo_model_has_start(&c.model));
+    ck_assert(model_case_violation(&c) < 1e-6);
+    model_case_close(&c);
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(pesto_keeps_longer_schedules_when_asked)
+{
+    problem p = { 0 };
+    mo_identity identity = { 0 };
+    mo_frame *frame = NULL;
+    mo_model model;
+
+    problem_make(&p, HOUR_WITHOUT_C, THREE_DEVICES, NULL);
+    MUST(mo_frame_make_open(p.x, &port, false, 2, &frame, &err));
+    MUST(mo_model_make(&mo_formulation_pesto, frame, &identity, &model, &err));
+    ck_assert_ptr_ne(model.frame, frame);
+    ck_assert_int_eq(model.frame->upper_ns,
+                     2 * model.frame->start->makespan_ns);
+    mo_model_clear(&model);
+    mo_frame_free(frame);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Two flows, two directions. */
 START_TEST(pesto_orders_transfers_by_direction)
 {
@@ -182,6 +229,8 @@ SUITE(baselines_models)
     TEST(sct_on_one_device_has_nothing_to_send);
     EACH(pesto_takes_the_two_fastest_devices, COUNT(fastest));
     TEST(pesto_refuses_pins_to_other_devices);
+    TEST(pesto_has_the_unit_and_the_horizon_of_two_devices);
+    TEST(pesto_keeps_longer_schedules_when_asked);
     TEST(pesto_orders_transfers_by_direction);
     EACH(starts_are_solutions, 300);
 }

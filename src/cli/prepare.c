@@ -140,15 +140,16 @@ mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
     status = make_frame(p, x, made, err);
     if (status != MO_OK)
         return status;
-    made->o.unit_ns = made->frame->unit_ns;
-    mo_identity_make(x, &made->o, &made->identity);
     status = mo_model_make(made->formulation, made->frame, &made->identity,
                            &made->model, err);
-    if (status == MO_OK)
-        mo_talk_say(talk, "prepared in %.2f s, no schedule above %.3f us",
-                    mo_talk_seconds() - begin,
-                    (double) made->frame->horizon_ns / 1000);
-    return status;
+    if (status != MO_OK)
+        return status;
+    made->o.unit_ns = made->model.frame->unit_ns;
+    mo_identity_make(x, &made->o, &made->identity);
+    mo_talk_say(talk, "prepared in %.2f s, no schedule above %.3f us",
+                mo_talk_seconds() - begin,
+                (double) made->model.frame->horizon_ns / 1000);
+    return MO_OK;
 }
 
 void mo_prepared_clear(mo_prepared *made)
