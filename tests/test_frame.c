@@ -234,7 +234,7 @@ typedef struct world {
     mo_frame *f;
 } world;
 
-static void world_make(world *w, int seed, int most_ops)
+static void world_make_open(world *w, int seed, int most_ops, double slack)
 {
     random_problem r;
 
@@ -245,7 +245,12 @@ static void world_make(world *w, int seed, int most_ops)
     random_problem_sized(&r, w->seed, 4, most_ops);
     problem_make(&w->p, r.graph, r.cluster, NULL);
     random_problem_clear(&r);
-    w->f = frame_of(&w->p, &w->regime);
+    MUST(mo_frame_make_open(w->p.x, &w->regime, false, slack, &w->f, &err));
+}
+
+static void world_make(world *w, int seed, int most_ops)
+{
+    world_make_open(w, seed, most_ops, 0);
 }
 
 static void world_clear(world *w)
@@ -454,19 +459,48 @@ static bool next_placement(trial *t)
     return false;
 }
 
-START_TEST(no_schedule_within_the_horizon_is_lost)
+/* Holds the frame against every schedule within its horizon; how many. */
+static int try_all(const world *w)
 {
-    world w;
-    trial t = { .w = &w };
+    trial t = { .w = w };
 
-    world_make(&w, _i, 5);
     do
         if (may_be_placed(&t))
             append_ops(&t, 0);
     while (next_placement(&t));
-    if (w.f->start)
-        ck_assert_msg(t.found > 0, "seed %d", _i);
+    if (w->f->start)
+        ck_assert_msg(t.found > 0, "seed %u", w->seed);
+    return t.found;
+}
+
+START_TEST(no_schedule_within_the_horizon_is_lost)
+{
+    world w;
+
+    world_make(&w, _i, 5);
+    try_all(&w);
     world_clear(&w);
+}
+END_TEST
+
+START_TEST(with_slack_no_schedule_up_to_so_many_times_is_lost)
+{
+    world plain, open;
+    int n_plain, n_open;
+
+    world_make(&plain, _i, 5);
+    world_make_open(&open, _i, 5, 2);
+    ck_assert_int_eq(open.f->upper_ns, 2 * plain.f->upper_ns);
+    ck_assert_int_ge(open.f->horizon_ns, open.f->upper_ns);
+    for (int k = 0; k < open.f->x->n_devices; k++)
+        ck_assert_int_eq(open.f->twin[k], MO_FREE);
+    n_plain = try_all(&plain);
+    n_open = try_all(&open);
+    ck_assert_msg(n_open >= n_plain, "seed %d: %d, %d", _i, n_open, n_plain);
+    if (open.f->start)
+        ck_assert_int_eq(open.f->start->makespan_ns, plain.f->upper_ns);
+    world_clear(&open);
+    world_clear(&plain);
 }
 END_TEST
 
@@ -639,6 +673,7 @@ SUITE(frame)
     EACH(twins_are_equal_in_everything, COUNT(twin_cases));
     EACH(what_is_simple_is_right, 480);
     EACH(no_schedule_within_the_horizon_is_lost, 480);
+    EACH(with_slack_no_schedule_up_to_so_many_times_is_lost, 480);
     EACH(pairs_are_those_with_something_to_decide, 480);
     EACH(twins_may_change_names, 480);
     EACH(the_start_uses_twins_in_order, 480);
