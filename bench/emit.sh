@@ -121,7 +121,7 @@ compare_rows()
 time_form lp 0.5
 line "counting / writing, both from the first row on" \
     "$(ratio "($(best count) - $(best prepare))" \
-        "($(best lp) - $(best prepare))")" 0.333 '<' \
+        "($(best lp) - $(best prepare))")" 0.5 '<' \
     "$(best count) s, $(best lp) s, less $(best prepare) s"
 time_form mps -
 for network in example-1 GoogLeNet inceptionv4 transformer; do
