@@ -281,6 +281,21 @@ complains "over the cluster" 2 "which is read" \
     moirai-emit -c "$work/own.xml" --map "$work/here/../own.xml" \
     -o "$work/no.lp" "$work/own.graphml"
 is "and leaves it" "$(cat "$work/own.graphml")" "$(cat "$inception")"
+found=$work/there/inception.cluster.xml
+for option in -o --map --start; do
+    # shellcheck disable=SC2016
+    complains "over the cluster beside the graph, $option" 2 "which is read" \
+        sh -c 'cd "$0" && exec moirai-emit -q "$1" inception.cluster.xml \
+            inception.graphml' "$work/there" "$option"
+    complains "over that of MOIRAI_CLUSTER, $option" 2 "which is read" \
+        env MOIRAI_CLUSTER="$work/own.xml" \
+        moirai-emit -q "$option" "$work/own.xml" "$work/own.graphml"
+done
+ok "and leaves that" cmp "$found" "$work/own.xml"
+cp "$work/own.xml" "$work/roofline.xml"
+complains "over the numbers of the cost model" 2 "which is read" \
+    moirai-emit -q --cost "roofline:$work/roofline.xml" \
+    -o "$work/roofline.xml" "$inception"
 exits "two to nowhere" 0 \
     moirai-emit -q --map /dev/null -o /dev/null "$inception"
 sed 's/memory_gib="[0-9]*"/memory_bytes="100"/' "$work/own.xml" \

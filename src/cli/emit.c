@@ -34,12 +34,21 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
+/* The file of "roofline:FILE", or NULL. */
+static const char *file_of_cost(const char *cost)
+{
+    static const char kind[] = "roofline:";
+    size_t length = sizeof kind - 1;
+
+    return cost && strncmp(cost, kind, length) == 0 ? cost + length : NULL;
+}
+
 static mo_status spare_inputs(const settings *s, const char *path,
                               mo_error *err)
 {
     const mo_prepare *p = &s->prepare;
     const char *inputs[] = { path, p->load.cluster, p->load.profile,
-                             p->fusion };
+                             file_of_cost(p->load.cost), p->fusion };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
@@ -59,6 +68,21 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
         status = mo_outputs_check(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = spare_inputs(s, path, err);
+    return status;
+}
+
+/* Up to the model.  A cluster that nobody named is known once it is loaded. */
+static mo_status prepare(settings *s, const char *path, mo_prepared *made,
+                         mo_error *err)
+{
+    mo_status status =
+        mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
+
+    if (status == MO_OK)
+        status = mo_outputs_spare(s->outputs, OUTPUTS,
+                                  made->loaded.cluster->file, err);
+    if (status == MO_OK)
+        status = mo_prepare_model(&s->prepare, &s->talk, made, err);
     return status;
 }
 
@@ -125,10 +149,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_outputs_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
-        status =
-            mo_prepare_instance(&s->prepare, path, &s->talk, &prepared, err);
-    if (status == MO_OK)
-        status = mo_prepare_model(&s->prepare, &s->talk, &prepared, err);
+        status = prepare(s, path, &prepared, err);
     if (status == MO_OK)
         status = emit_all(s, path, &prepared, err);
     mo_outputs_abandon(s->outputs, OUTPUTS);
