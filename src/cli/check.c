@@ -168,7 +168,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 
 int main(int argc, char **argv)
 {
-    settings s = { .prepare = MO_PREPARE_DEFAULTS,
+    settings s = { .prepare = MO_REVIEW_DEFAULTS,
                    .tolerance = MO_ANSWER_TOLERANCE,
                    .outputs = { [REPORT] = { .option = "--output",
                                              .path = "-" },
@@ -178,12 +178,7 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         { 'g', "graph", "FILE", "the graph, where it cannot be found",
           MO_OPTION_TEXT, .to = &s.graph },
-        MO_LOAD_OPTIONS(&s.prepare.load),
-        { 0, "shape", "NAME=DIMS",
-          "size of an input with dynamic dimensions, as in ids=1,128",
-          MO_OPTION_LIST, .to = &s.prepare.shapes },
-        { 0, "fusion", "SET|FILE", "the rules the graph was coarsened with",
-          MO_OPTION_TEXT, .to = &s.prepare.fusion },
+        MO_REVIEW_OPTIONS(&s.prepare),
         { 0, "congestion", "C", "for a placement: port unless given",
           MO_OPTION_TEXT, .to = &s.prepare.congestion,
           .choices = MO_CONGESTION_CHOICES },
@@ -215,10 +210,8 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code;
+    int code = mo_command_main(&command, argc, argv, run, &s);
 
-    s.prepare.fusion = NULL;
-    code = mo_command_main(&command, argc, argv, run, &s);
     mo_option_list_free(&s.prepare.shapes);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -36,16 +36,17 @@ typedef struct mo_prepare {
         .memory = "static"                                                     \
     }
 
-/* The rows of an option table for these. */
+/* The rows of an option table up to the instance; then for all of these. */
 /* clang-format off */
-#define MO_PREPARE_OPTIONS(p)                                                  \
+#define MO_PREPARE_INSTANCE_OPTIONS(p, fusion_help)                            \
     MO_LOAD_OPTIONS(&(p)->load),                                               \
     { 0, "shape", "NAME=DIMS",                                                 \
       "size of an input with dynamic dimensions, as in ids=1,128",             \
       MO_OPTION_LIST, .to = &(p)->shapes },                                    \
-    { 0, "fusion", "SET|FILE",                                                 \
-      "coarsen first: default, eigen, cublaslt, cudnn, onednn or a file",      \
-      MO_OPTION_TEXT, .to = &(p)->fusion },                                    \
+    { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT, .to = &(p)->fusion }
+#define MO_PREPARE_OPTIONS(p)                                                  \
+    MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
+      "coarsen first: default, eigen, cublaslt, cudnn, onednn or a file"),     \
     { 0, "formulation", "F", "the model, compact unless given",                \
       MO_OPTION_TEXT, .to = &(p)->formulation,                                 \
       .choices = MO_FORMULATION_CHOICES },                                     \

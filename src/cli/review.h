@@ -14,6 +14,15 @@
 #include "solvers/answer.h"
 #include "solvers/judge.h"
 
+/* What commands that review begin with, and the rows of their option table:
+ * the answer says what it is of. */
+#define MO_REVIEW_DEFAULTS                                                     \
+    {                                                                          \
+        .formulation = "compact", .congestion = "port", .memory = "static"     \
+    }
+#define MO_REVIEW_OPTIONS(p)                                                   \
+    MO_PREPARE_INSTANCE_OPTIONS(p, "the rules the graph was coarsened with")
+
 typedef struct mo_review {
     mo_origin origin;
     mo_located located;

@@ -160,7 +160,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 int main(int argc, char **argv)
 {
     settings s = { .contest = MO_CONTEST_DEFAULTS,
-                   .prepare = MO_PREPARE_DEFAULTS,
+                   .prepare = MO_REVIEW_DEFAULTS,
                    .talk = { .command = "moirai-solve" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
@@ -176,12 +176,7 @@ int main(int argc, char **argv)
           .to = &s.list },
         { 'g', "graph", "FILE", "for the check, where it cannot be found",
           MO_OPTION_TEXT, .to = &s.graph },
-        MO_LOAD_OPTIONS(&s.prepare.load),
-        { 0, "shape", "NAME=DIMS",
-          "size of an input with dynamic dimensions, as in ids=1,128",
-          MO_OPTION_LIST, .to = &s.prepare.shapes },
-        { 0, "fusion", "SET|FILE", "the rules the graph was coarsened with",
-          MO_OPTION_TEXT, .to = &s.prepare.fusion },
+        MO_REVIEW_OPTIONS(&s.prepare),
         { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         MO_TALK_OPTIONS(&s.talk),
@@ -198,10 +193,8 @@ int main(int argc, char **argv)
         .min_operands = 0,
         .max_operands = 1,
     };
-    int code;
+    int code = mo_command_main(&command, argc, argv, run, &s);
 
-    s.prepare.fusion = NULL;
-    code = mo_command_main(&command, argc, argv, run, &s);
     mo_option_list_free(&s.prepare.shapes);
     return code == MO_EXIT_DONE ? s.code : code;
 }
