@@ -50,13 +50,14 @@ static bool ask_version(const mo_library *library, int version[3])
 const char *const mo_cbc_sonames[] = { "libCbcSolver.so.3", "libCbcSolver.so",
                                        NULL };
 
-static const mo_library_kind kind = { .title = "CBC",
-                                      .sonames = mo_cbc_sonames,
-                                      .symbols = symbols,
-                                      .version = ask_version,
-                                      .oldest = { 2, 10 } };
+const mo_library_kind mo_cbc_library = { .title = "CBC",
+                                         .size = sizeof(mo_cbc_api),
+                                         .sonames = mo_cbc_sonames,
+                                         .symbols = symbols,
+                                         .version = ask_version,
+                                         .oldest = { 2, 10 } };
 
 mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err)
 {
-    return mo_library_open(&kind, path, &api->library, err);
+    return mo_library_open(&mo_cbc_library, path, &api->library, err);
 }

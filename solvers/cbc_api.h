@@ -34,6 +34,8 @@ typedef struct mo_cbc_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_cbc_sonames[];
 
+extern const mo_library_kind mo_cbc_library;
+
 mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err);
 
 #endif

@@ -96,12 +96,11 @@ static mo_status read_model(solving *s, mo_error *err)
 
 static mo_status give_start(solving *s, mo_error *err)
 {
-    double *values = calloc((size_t) s->n + 1, sizeof *values);
+    double *values = NULL;
     int *columns = calloc((size_t) s->n + 1, sizeof *columns);
-    mo_status status = values && columns
-                           ? mo_library_start_read(s->job->start, s->n, name_of,
-                                                   s, values, err)
-                           : mo_fail_memory(err);
+    mo_status status = columns ? mo_library_start_read(s->job->start, s->n,
+                                                       name_of, s, &values, err)
+                               : mo_fail_memory(err);
 
     for (int i = 0; status == MO_OK && i < s->n; i++)
         columns[i] = i;
@@ -112,14 +111,12 @@ static mo_status give_start(solving *s, mo_error *err)
     return status;
 }
 
-static mo_claim claim_of(const solving *s, bool solved)
+static mo_claim claim_of(const solving *s)
 {
     if (s->api.is_infeasible(s->model))
         return MO_CLAIM_INFEASIBLE;
     if (s->api.is_unbounded(s->model))
         return MO_CLAIM_UNBOUNDED;
-    if (!solved)
-        return MO_CLAIM_NO_SOLUTION;
     return s->api.is_optimal(s->model) ? MO_CLAIM_OPTIMAL : MO_CLAIM_FEASIBLE;
 }
 
@@ -136,7 +133,7 @@ static mo_status write_answer(solving *s, mo_error *err)
     mo_library_answer answer = { .name = name_of, .context = s };
     const double *best = best_solution(s);
 
-    answer.claim = claim_of(s, best != NULL);
+    answer.claim = mo_library_claim(claim_of(s), best != NULL);
     answer.bound = s->api.bound(s->model);
     answer.has_bound = true;
     if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE) {
@@ -168,24 +165,15 @@ static mo_status solve(solving *s, mo_error *err)
     return status;
 }
 
-int mo_cbc_solve(const mo_found *found, const mo_job *job)
+mo_status mo_cbc_solve(const mo_found *found, const mo_job *job, mo_error *err)
 {
     solving s = { .job = job };
-    mo_error err = { 0 };
-    mo_status status;
+    mo_status status = mo_cbc_open(found->library, &s.api, err);
 
-    mo_library_begin();
-    status = mo_cbc_open(found->library, &s.api, &err);
-    if (status == MO_OK)
-        status = solve(&s, &err);
-    return mo_library_end(status, &err);
+    return status == MO_OK ? solve(&s, err) : status;
 }
 
 int mo_cbc_library_version(const char *library)
 {
-    mo_cbc_api api;
-    mo_error err = { 0 };
-    mo_status status = mo_cbc_open(library, &api, &err);
-
-    return mo_library_tell(status, &api.library, &err);
+    return mo_library_tell(&mo_cbc_library, library);
 }

@@ -45,13 +45,14 @@ const char *const mo_gurobi_sonames[] = { "libgurobi130.so", "libgurobi120.so",
                                           "libgurobi110.so", "libgurobi100.so",
                                           NULL };
 
-static const mo_library_kind kind = { .title = "Gurobi",
-                                      .sonames = mo_gurobi_sonames,
-                                      .symbols = symbols,
-                                      .version = ask_version,
-                                      .oldest = { 10, 0 } };
+const mo_library_kind mo_gurobi_library = { .title = "Gurobi",
+                                            .size = sizeof(mo_gurobi_api),
+                                            .sonames = mo_gurobi_sonames,
+                                            .symbols = symbols,
+                                            .version = ask_version,
+                                            .oldest = { 10, 0 } };
 
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err)
 {
-    return mo_library_open(&kind, path, &api->library, err);
+    return mo_library_open(&mo_gurobi_library, path, &api->library, err);
 }

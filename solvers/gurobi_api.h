@@ -48,6 +48,8 @@ typedef struct mo_gurobi_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_gurobi_sonames[];
 
+extern const mo_library_kind mo_gurobi_library;
+
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err);
 
 #endif

@@ -121,10 +121,9 @@ static const char *name_of(void *context, int column)
 
 static mo_status give_start(solving *s, mo_error *err)
 {
-    double *values = calloc((size_t) s->n + 1, sizeof *values);
-    mo_status status = values ? mo_library_start_read(s->job->start, s->n,
-                                                      name_of, s, values, err)
-                              : mo_fail_memory(err);
+    double *values = NULL;
+    mo_status status =
+        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
 
     if (status == MO_OK)
         status = check(
@@ -151,7 +150,7 @@ static mo_status run(solving *s, mo_error *err)
     return check(s, code, "solving", err);
 }
 
-static mo_claim claim_of(int ending, bool solved)
+static mo_claim claim_of(int ending)
 {
     switch (ending) {
     case MO_GUROBI_INFEASIBLE:
@@ -160,9 +159,9 @@ static mo_claim claim_of(int ending, bool solved)
     case MO_GUROBI_INFEASIBLE_OR_UNBOUNDED:
         return MO_CLAIM_UNBOUNDED;
     case MO_GUROBI_OPTIMAL:
-        return solved ? MO_CLAIM_OPTIMAL : MO_CLAIM_NO_SOLUTION;
+        return MO_CLAIM_OPTIMAL;
     default:
-        return solved ? MO_CLAIM_FEASIBLE : MO_CLAIM_NO_SOLUTION;
+        return MO_CLAIM_FEASIBLE;
     }
 }
 
@@ -193,7 +192,7 @@ static mo_status write_answer(solving *s, mo_error *err)
     if (status != MO_OK)
         return status;
     s->api.int_attribute(s->model, "SolCount", &n_solutions);
-    answer.claim = claim_of(ending, n_solutions > 0);
+    answer.claim = mo_library_claim(claim_of(ending), n_solutions > 0);
     answer.has_bound =
         s->api.double_attribute(s->model, "ObjBound", &answer.bound) == 0;
     if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE)
@@ -225,24 +224,16 @@ static mo_status solve(solving *s, mo_error *err)
     return status;
 }
 
-int mo_gurobi_solve(const mo_found *found, const mo_job *job)
+mo_status mo_gurobi_solve(const mo_found *found, const mo_job *job,
+                          mo_error *err)
 {
     solving s = { .job = job };
-    mo_error err = { 0 };
-    mo_status status;
+    mo_status status = mo_gurobi_open(found->library, &s.api, err);
 
-    mo_library_begin();
-    status = mo_gurobi_open(found->library, &s.api, &err);
-    if (status == MO_OK)
-        status = solve(&s, &err);
-    return mo_library_end(status, &err);
+    return status == MO_OK ? solve(&s, err) : status;
 }
 
 int mo_gurobi_library_version(const char *library)
 {
-    mo_gurobi_api api;
-    mo_error err = { 0 };
-    mo_status status = mo_gurobi_open(library, &api, &err);
-
-    return mo_library_tell(status, &api.library, &err);
+    return mo_library_tell(&mo_gurobi_library, library);
 }

@@ -43,20 +43,28 @@ static bool ask_version(const mo_library *library, int version[3])
 
 const char *const mo_highs_sonames[] = { "libhighs.so.1", "libhighs.so", NULL };
 
-static const mo_library_kind kind = { .title = "HiGHS",
-                                      .sonames = mo_highs_sonames,
-                                      .symbols = symbols,
-                                      .version = ask_version,
-                                      .oldest = { 1, 7 } };
+static mo_status check_integers(const mo_library *library, mo_error *err)
+{
+    const mo_highs_api *api = (const mo_highs_api *) library;
+    int size = api->size_of_int(NULL);
+
+    if (size == (int) sizeof(int))
+        return MO_OK;
+    return mo_fail(err, MO_E_SUPPORT,
+                   "this HiGHS was built for integers of %d bytes; one with "
+                   "the usual %d is needed",
+                   size, (int) sizeof(int));
+}
+
+const mo_library_kind mo_highs_library = { .title = "HiGHS",
+                                           .size = sizeof(mo_highs_api),
+                                           .sonames = mo_highs_sonames,
+                                           .symbols = symbols,
+                                           .version = ask_version,
+                                           .oldest = { 1, 7 },
+                                           .check = check_integers };
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err)
 {
-    mo_status status = mo_library_open(&kind, path, &api->library, err);
-
-    if (status == MO_OK && api->size_of_int(NULL) != (int) sizeof(int))
-        return mo_fail(err, MO_E_SUPPORT,
-                       "this HiGHS was built for integers of %d bytes; one "
-                       "with the usual %d is needed",
-                       api->size_of_int(NULL), (int) sizeof(int));
-    return status;
+    return mo_library_open(&mo_highs_library, path, &api->library, err);
 }

@@ -82,6 +82,8 @@ typedef struct mo_highs_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_highs_sonames[];
 
+extern const mo_library_kind mo_highs_library;
+
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err);
 
 #endif

@@ -118,10 +118,9 @@ static mo_status read_model(solving *s, mo_error *err)
 
 static mo_status give_start(solving *s, mo_error *err)
 {
-    double *values = calloc((size_t) s->n + 1, sizeof *values);
-    mo_status status = values ? mo_library_start_read(s->job->start, s->n,
-                                                      name_of, s, values, err)
-                              : mo_fail_memory(err);
+    double *values = NULL;
+    mo_status status =
+        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
 
     if (status == MO_OK && s->api.set_solution(s->highs, values, NULL, NULL,
                                                NULL) == MO_HIGHS_ERROR)
@@ -173,18 +172,18 @@ static mo_status listen(solving *s, mo_error *err)
     return mo_library_best_new(s->job->folder, s->n, name_of, s, &s->best, err);
 }
 
-static mo_claim claim_of(int model_status, bool feasible)
+static mo_claim claim_of(int model_status)
 {
     switch (model_status) {
     case MO_HIGHS_OPTIMAL:
-        return feasible ? MO_CLAIM_OPTIMAL : MO_CLAIM_NO_SOLUTION;
+        return MO_CLAIM_OPTIMAL;
     case MO_HIGHS_INFEASIBLE:
         return MO_CLAIM_INFEASIBLE;
     case MO_HIGHS_UNBOUNDED:
     case MO_HIGHS_UNBOUNDED_OR_INFEASIBLE:
         return MO_CLAIM_UNBOUNDED;
     default:
-        return feasible ? MO_CLAIM_FEASIBLE : MO_CLAIM_NO_SOLUTION;
+        return MO_CLAIM_FEASIBLE;
     }
 }
 
@@ -215,8 +214,8 @@ static mo_status write_answer(solving *s, mo_error *err)
     if (!values)
         return mo_fail_memory(err);
     s->api.int_info(s->highs, "primal_solution_status", &point);
-    answer.claim = claim_of(s->api.model_status(s->highs),
-                            point == MO_HIGHS_POINT_FEASIBLE);
+    answer.claim = mo_library_claim(claim_of(s->api.model_status(s->highs)),
+                                    point == MO_HIGHS_POINT_FEASIBLE);
     if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE) {
         s->api.solution(s->highs, values, NULL, NULL, NULL);
         answer.values = values;
@@ -265,28 +264,22 @@ static mo_status solve(solving *s, const mo_found *found, mo_error *err)
     return status;
 }
 
-int mo_highs_solve(const mo_found *found, const mo_job *job)
+mo_status mo_highs_solve(const mo_found *found, const mo_job *job,
+                         mo_error *err)
 {
     solving s = { .job = job };
-    mo_error err = { 0 };
-    mo_status status;
+    mo_status status = mo_highs_open(found->library, &s.api, err);
 
-    mo_library_begin();
-    status = mo_highs_open(found->library, &s.api, &err);
     if (status == MO_OK)
-        status = solve(&s, found, &err);
+        status = solve(&s, found, err);
     free(s.names);
     mo_arena_free(s.arena);
-    return mo_library_end(status, &err);
+    return status;
 }
 
 int mo_highs_library_version(const char *library)
 {
-    mo_highs_api api;
-    mo_error err = { 0 };
-    mo_status status = mo_highs_open(library, &api, &err);
-
-    return mo_library_tell(status, &api.library, &err);
+    return mo_library_tell(&mo_highs_library, library);
 }
 
 /* min 2 x + 3 z, x + z >= 4.5, x and z in 0 .. 10, z whole: 9 at x = 4.5. */

@@ -68,7 +68,7 @@ static mo_status check(const mo_library_kind *kind, const char *path,
                           "%s %d.%d.%d, but it has no symbol '%s'", kind->title,
                           api->version[0], api->version[1], api->version[2],
                           missing);
-    return MO_OK;
+    return kind->check ? kind->check(api, err) : MO_OK;
 }
 
 /* Without RTLD_LOCAL two solvers' C++ symbols would mix; with RTLD_NOW what a

@@ -27,6 +27,7 @@ typedef struct mo_symbol {
 
 typedef struct mo_library_kind {
     const char *title;          /* "HiGHS" */
+    size_t size;                /* of the struct */
     const char *const *sonames; /* for the loader's path; ends with NULL */
     const mo_symbol *symbols;   /* ends with a NULL name */
 
@@ -34,6 +35,9 @@ typedef struct mo_library_kind {
      * other library. */
     bool (*version)(const mo_library *api, int version[3]);
     int oldest[2]; /* major and minor of what we can work with */
+
+    /* What else it must be for us to work with it.  May be NULL. */
+    mo_status (*check)(const mo_library *api, mo_error *err);
 } mo_library_kind;
 
 /*

@@ -7,13 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/out.h"
 #include "solvers/library_stop.h"
+#include "solvers/run_files.h"
 
-void mo_library_begin(void)
+int mo_library_run(mo_status (*solve)(const mo_found *found, const mo_job *job,
+                                      mo_error *err),
+                   const mo_found *found, const mo_job *job)
 {
+    mo_error err = { 0 };
+
     setvbuf(stdout, NULL, _IOLBF, 0);
     mo_stop_catch();
+    return mo_library_end(solve(found, job, &err), &err);
+}
+
+mo_claim mo_library_claim(mo_claim claim, bool solved)
+{
+    if (claim != MO_CLAIM_OPTIMAL && claim != MO_CLAIM_FEASIBLE)
+        return claim;
+    return solved ? claim : MO_CLAIM_NO_SOLUTION;
 }
 
 static void write_number(mo_out *out, const char *before, double value)
@@ -61,16 +73,9 @@ mo_status mo_library_answer_write(const char *folder,
 {
     mo_status status = check_columns(answer, err);
     mo_out *out = NULL;
-    char *path;
 
-    if (status != MO_OK)
-        return status;
-    path = malloc(strlen(folder) + sizeof "/" MO_LIBRARY_ANSWER);
-    if (!path)
-        return mo_fail_memory(err);
-    sprintf(path, "%s/%s", folder, MO_LIBRARY_ANSWER);
-    status = mo_out_open(path, &out, err);
-    free(path);
+    if (status == MO_OK)
+        status = mo_run_files_create(folder, MO_LIBRARY_SOLUTION, &out, err);
     if (status != MO_OK)
         return status;
     mo_out_printf(out, "# status: %s\n", mo_claim_names[answer->claim]);
@@ -108,25 +113,38 @@ static int look_up(const mo_solution *start, int n,
     return known;
 }
 
+static mo_status take_start(mo_solution *start, const char *path, int n,
+                            const char *(*name)(void *context, int column),
+                            void *context, double *values, mo_error *err)
+{
+    if (start->nameless || start->n == 0)
+        return mo_fail_at(err, MO_E_INPUT, path, 0, "no start: it has no %s",
+                          start->nameless ? "names" : "columns");
+    qsort(start->values, (size_t) start->n, sizeof *start->values,
+          compare_names);
+    if (look_up(start, n, name, context, values) == 0)
+        return mo_fail_at(err, MO_E_INPUT, path, 0,
+                          "a start for some other model: it knows none of the "
+                          "columns");
+    return MO_OK;
+}
+
 mo_status mo_library_start_read(const char *path, int n,
                                 const char *(*name)(void *context, int column),
-                                void *context, double *values, mo_error *err)
+                                void *context, double **values, mo_error *err)
 {
     mo_solution *start = NULL;
     mo_status status = mo_solution_read(path, &start, err);
 
+    *values = NULL;
     if (status != MO_OK)
         return status;
-    if (start->nameless || start->n == 0) {
-        status = mo_fail_at(err, MO_E_INPUT, path, 0, "no start: it has no %s",
-                            start->nameless ? "names" : "columns");
-    } else {
-        qsort(start->values, (size_t) start->n, sizeof *start->values,
-              compare_names);
-        if (look_up(start, n, name, context, values) == 0)
-            status = mo_fail_at(err, MO_E_INPUT, path, 0,
-                                "a start for some other model: it knows none "
-                                "of the columns");
+    *values = calloc((size_t) n + 1, sizeof **values);
+    status = *values ? take_start(start, path, n, name, context, *values, err)
+                     : mo_fail_memory(err);
+    if (status != MO_OK) {
+        free(*values);
+        *values = NULL;
     }
     mo_solution_free(start);
     return status;
@@ -143,11 +161,16 @@ int mo_library_end(mo_status status, const mo_error *err)
     return status == MO_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int mo_library_tell(mo_status status, const mo_library *library,
-                    const mo_error *err)
+int mo_library_tell(const mo_library_kind *kind, const char *path)
 {
+    mo_library *library = calloc(1, kind->size);
+    mo_error err = { 0 };
+    mo_status status = library ? mo_library_open(kind, path, library, &err)
+                               : mo_fail_memory(&err);
+
     if (status == MO_OK)
         printf("%d.%d.%d\n", library->version[0], library->version[1],
                library->version[2]);
-    return mo_library_end(status, err);
+    free(library);
+    return mo_library_end(status, &err);
 }

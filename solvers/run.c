@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "solvers/library_answer.h"
 #include "solvers/places.h"
 #include "solvers/run_answer.h"
 #include "solvers/run_files.h"
@@ -66,7 +67,7 @@ static int solve_by_library(void *context)
 {
     const library_job *l = context;
 
-    return l->solver->solve(l->found, l->job);
+    return mo_library_run(l->solver->solve, l->found, l->job);
 }
 
 static double grace_s(const mo_run_options *options)

@@ -46,28 +46,29 @@ const char *const mo_scip_sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
                                         "libscip.so.8.1",  "libscip.so.8.0",
                                         "libscip.so",      NULL };
 
-static const mo_library_kind kind = { .title = "SCIP",
-                                      .sonames = mo_scip_sonames,
-                                      .symbols = symbols,
-                                      .version = ask_version,
-                                      .oldest = { 8, 0 } };
+const mo_library_kind mo_scip_library = { .title = "SCIP",
+                                          .size = sizeof(mo_scip_api),
+                                          .sonames = mo_scip_sonames,
+                                          .symbols = symbols,
+                                          .version = ask_version,
+                                          .oldest = { 8, 0 } };
 
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err)
 {
-    return mo_library_open(&kind, path, &api->library, err);
+    return mo_library_open(&mo_scip_library, path, &api->library, err);
 }
 
-mo_scip_ending mo_scip_ending_of(int major, int status)
+mo_claim mo_scip_claim_of(int major, int status)
 {
     switch (major >= 10 ? status : status - 10) {
     case 1:
-        return MO_SCIP_OPTIMAL;
+        return MO_CLAIM_OPTIMAL;
     case 2:
-        return MO_SCIP_INFEASIBLE;
+        return MO_CLAIM_INFEASIBLE;
     case 3:
     case 4:
-        return MO_SCIP_UNBOUNDED;
+        return MO_CLAIM_UNBOUNDED;
     default:
-        return MO_SCIP_STOPPED;
+        return MO_CLAIM_FEASIBLE;
     }
 }

@@ -2,12 +2,13 @@
  * scip_api.h - what we call of SCIP's C interface, versions 8 to 10.
  *
  * SCIP_Bool is an unsigned int, SCIP_Real a double; the numbers of statuses are
- * not the same in all versions, see mo_scip_ending_of.
+ * not the same in all versions, see mo_scip_claim_of.
  */
 #ifndef MO_SOLVERS_SCIP_API_H
 #define MO_SOLVERS_SCIP_API_H
 
 #include "solvers/library.h"
+#include "solvers/solution.h"
 
 enum { MO_SCIP_OKAY = 1 };             /* SCIP_RETCODE */
 enum { MO_SCIP_PARAMSETTING_OFF = 3 }; /* SCIP_PARAMSETTING */
@@ -43,17 +44,12 @@ typedef struct mo_scip_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_scip_sonames[];
 
+extern const mo_library_kind mo_scip_library;
+
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
 
-/* What a status means that stands for a proof; all others are some limit. */
-typedef enum mo_scip_ending {
-    MO_SCIP_STOPPED,
-    MO_SCIP_OPTIMAL,
-    MO_SCIP_INFEASIBLE,
-    MO_SCIP_UNBOUNDED /* or: infeasible or unbounded */
-} mo_scip_ending;
-
-/* Optimal was 11 up to version 9 and is 1 from version 10 on. */
-mo_scip_ending mo_scip_ending_of(int major, int status);
+/* What a status means: a proof, or else MO_CLAIM_FEASIBLE, since all others are
+ * some limit.  Optimal was 11 up to version 9 and is 1 from version 10 on. */
+mo_claim mo_scip_claim_of(int major, int status);
 
 #endif

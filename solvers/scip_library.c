@@ -96,10 +96,9 @@ static mo_status add_start(solving *s, const double *values, mo_error *err)
 
 static mo_status give_start(solving *s, mo_error *err)
 {
-    double *values = calloc((size_t) s->n + 1, sizeof *values);
-    mo_status status = values ? mo_library_start_read(s->job->start, s->n,
-                                                      name_of, s, values, err)
-                              : mo_fail_memory(err);
+    double *values = NULL;
+    mo_status status =
+        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
 
     if (status == MO_OK)
         status = add_start(s, values, err);
@@ -122,20 +121,6 @@ static mo_status run(solving *s, mo_error *err)
     code = s->api.solve(s->scip);
     mo_stop_end();
     return check(code, "solving", err);
-}
-
-static mo_claim claim_of(mo_scip_ending ending, bool solved)
-{
-    switch (ending) {
-    case MO_SCIP_INFEASIBLE:
-        return MO_CLAIM_INFEASIBLE;
-    case MO_SCIP_UNBOUNDED:
-        return MO_CLAIM_UNBOUNDED;
-    case MO_SCIP_OPTIMAL:
-        return solved ? MO_CLAIM_OPTIMAL : MO_CLAIM_NO_SOLUTION;
-    default:
-        return solved ? MO_CLAIM_FEASIBLE : MO_CLAIM_NO_SOLUTION;
-    }
 }
 
 /* The original variables are there still; presolve works on copies. */
@@ -163,8 +148,8 @@ static mo_status write_answer(solving *s, mo_error *err)
     double *values = NULL;
     mo_status status = MO_OK;
 
-    answer.claim = claim_of(mo_scip_ending_of(major, s->api.status(s->scip)),
-                            best != NULL);
+    answer.claim = mo_library_claim(
+        mo_scip_claim_of(major, s->api.status(s->scip)), best != NULL);
     answer.bound = s->api.dual_bound(s->scip);
     answer.has_bound = true;
     if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE)
@@ -196,24 +181,15 @@ static mo_status solve(solving *s, mo_error *err)
     return status;
 }
 
-int mo_scip_solve(const mo_found *found, const mo_job *job)
+mo_status mo_scip_solve(const mo_found *found, const mo_job *job, mo_error *err)
 {
     solving s = { .job = job };
-    mo_error err = { 0 };
-    mo_status status;
+    mo_status status = mo_scip_open(found->library, &s.api, err);
 
-    mo_library_begin();
-    status = mo_scip_open(found->library, &s.api, &err);
-    if (status == MO_OK)
-        status = solve(&s, &err);
-    return mo_library_end(status, &err);
+    return status == MO_OK ? solve(&s, err) : status;
 }
 
 int mo_scip_library_version(const char *library)
 {
-    mo_scip_api api;
-    mo_error err = { 0 };
-    mo_status status = mo_scip_open(library, &api, &err);
-
-    return mo_library_tell(status, &api.library, &err);
+    return mo_library_tell(&mo_scip_library, library);
 }

@@ -101,9 +101,8 @@ typedef struct mo_solver {
 
     /* library: runs in a child, writes the solution to MO_LIBRARY_SOLUTION in
      * job->folder, in the MIPLIB layout with comments for status and bound,
-     * prints progress to stdout as the program would; returns an exit code.
-     * NULL: no such way. */
-    int (*solve)(const mo_found *found, const mo_job *job);
+     * prints progress to stdout as the program would.  NULL: no such way. */
+    mo_status (*solve)(const mo_found *found, const mo_job *job, mo_error *err);
 
     /* library: runs in a child, prints the version on a line of its own. */
     int (*library_version)(const char *library);

@@ -190,15 +190,15 @@ library_end library_run(const library_way *way, const mo_job *job,
     library_end end = { 0 };
     pid_t child;
 
-    remove(MO_LIBRARY_ANSWER);
+    remove(MO_LIBRARY_SOLUTION);
     child = fork_child();
     if (child == 0) {
         found.library = way->library ? strdup(way->library) : NULL;
-        _exit(way->solve(&found, job));
+        _exit(mo_library_run(way->solve, &found, job));
     }
     wait_for(child, signal_number, after_s, &end);
-    if (access(MO_LIBRARY_ANSWER, F_OK) == 0)
-        MUST(mo_solution_read(MO_LIBRARY_ANSWER, &end.answer, &err));
+    if (access(MO_LIBRARY_SOLUTION, F_OK) == 0)
+        MUST(mo_solution_read(MO_LIBRARY_SOLUTION, &end.answer, &err));
     return end;
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct library_way {
     const char *name;
-    int (*solve)(const mo_found *found, const mo_job *job);
+    mo_status (*solve)(const mo_found *found, const mo_job *job, mo_error *err);
     int (*version)(const char *library);
     const char *library; /* NULL: the loader's */
     bool stops;          /* when it is asked to */

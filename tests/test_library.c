@@ -14,16 +14,16 @@
 
 START_TEST(scips_statuses_are_read_by_version)
 {
-    ck_assert_int_eq(mo_scip_ending_of(8, 11), MO_SCIP_OPTIMAL);
-    ck_assert_int_eq(mo_scip_ending_of(9, 12), MO_SCIP_INFEASIBLE);
-    ck_assert_int_eq(mo_scip_ending_of(9, 13), MO_SCIP_UNBOUNDED);
-    ck_assert_int_eq(mo_scip_ending_of(9, 14), MO_SCIP_UNBOUNDED);
-    ck_assert_int_eq(mo_scip_ending_of(9, 1), MO_SCIP_STOPPED);
-    ck_assert_int_eq(mo_scip_ending_of(9, 5), MO_SCIP_STOPPED);
-    ck_assert_int_eq(mo_scip_ending_of(10, 1), MO_SCIP_OPTIMAL);
-    ck_assert_int_eq(mo_scip_ending_of(10, 2), MO_SCIP_INFEASIBLE);
-    ck_assert_int_eq(mo_scip_ending_of(10, 4), MO_SCIP_UNBOUNDED);
-    ck_assert_int_eq(mo_scip_ending_of(10, 11), MO_SCIP_STOPPED);
+    ck_assert_int_eq(mo_scip_claim_of(8, 11), MO_CLAIM_OPTIMAL);
+    ck_assert_int_eq(mo_scip_claim_of(9, 12), MO_CLAIM_INFEASIBLE);
+    ck_assert_int_eq(mo_scip_claim_of(9, 13), MO_CLAIM_UNBOUNDED);
+    ck_assert_int_eq(mo_scip_claim_of(9, 14), MO_CLAIM_UNBOUNDED);
+    ck_assert_int_eq(mo_scip_claim_of(9, 1), MO_CLAIM_FEASIBLE);
+    ck_assert_int_eq(mo_scip_claim_of(9, 5), MO_CLAIM_FEASIBLE);
+    ck_assert_int_eq(mo_scip_claim_of(10, 1), MO_CLAIM_OPTIMAL);
+    ck_assert_int_eq(mo_scip_claim_of(10, 2), MO_CLAIM_INFEASIBLE);
+    ck_assert_int_eq(mo_scip_claim_of(10, 4), MO_CLAIM_UNBOUNDED);
+    ck_assert_int_eq(mo_scip_claim_of(10, 11), MO_CLAIM_FEASIBLE);
 }
 END_TEST
 
@@ -178,7 +178,7 @@ START_TEST(what_is_no_number_is_not_written)
     mo_error refusal;
 
     MUST(mo_library_answer_write(".", &answer, &err));
-    ck_assert_str_eq(scratch_read(MO_LIBRARY_ANSWER),
+    ck_assert_str_eq(scratch_read(MO_LIBRARY_SOLUTION),
                      "# status: feasible\n=obj= 3\na 1\nc 0.5\n");
     values[1] = NAN;
     ck_assert_int_eq(mo_library_answer_write(".", &answer, &refusal),
@@ -189,7 +189,7 @@ START_TEST(what_is_no_number_is_not_written)
     answer.objective = INFINITY;
     ck_assert_int_eq(mo_library_answer_write(".", &answer, &refusal),
                      MO_E_INPUT);
-    ck_assert_str_eq(scratch_read(MO_LIBRARY_ANSWER),
+    ck_assert_str_eq(scratch_read(MO_LIBRARY_SOLUTION),
                      "# status: feasible\n=obj= 3\na 1\nc 0.5\n");
 }
 END_TEST
