@@ -1,2 +1,0 @@
-solution status: node limit reached
-no solution available
