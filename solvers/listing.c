@@ -63,6 +63,19 @@ static bool is_column(const char *word, const char *end)
     return copy[0] == '=' || strncmp(copy, "moirai_", 7) == 0;
 }
 
+/* What tells where a solution is from, and what solvers say above columns: no
+ * listing has it, whatever became of the other lines. */
+static bool marks_solution(const char *line)
+{
+    static const char *const marks[] = { "=obj=", "# Solution for model",
+                                         "# Objective value", "# MIP start" };
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (mo_layout_begins(line, marks[i]))
+            return true;
+    return mo_layout_begins(line, "moirai_") && line[7] && line[8] == '_';
+}
+
 /* Two words in every line.  Where the second is a number in all of them it may
  * be the MIPLIB layout: the first decides. */
 static bool sniff_lines(const char *at)
@@ -73,6 +86,8 @@ static bool sniff_lines(const char *at)
         const char *op = skip_blanks(at), *op_end = skip_word(op);
         const char *device = skip_blanks(op_end), *end = skip_word(device);
 
+        if (marks_solution(op))
+            return false;
         at = skip_blanks(end);
         if (*op == '#')
             at += strcspn(at, "\n");
