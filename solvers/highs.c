@@ -157,7 +157,7 @@ static mo_status probe_program(const mo_found *found, const char *folder,
                                        (const char *const *) line.environment,
                                    .folder = folder,
                                    .scratch = folder,
-                                   .hard_s = 20,
+                                   .hard_s = mo_solver_patience_s(found),
                                    .line = hear_answer,
                                    .listener = &answer };
 
@@ -178,7 +178,7 @@ static mo_status probe_library(const mo_found *found, bool *right,
 {
     const mo_child_job job = { .body = probe_body,
                                .context = found->library,
-                               .hard_s = 20 };
+                               .hard_s = mo_solver_patience_s(found) };
     mo_child_result result;
     mo_status status = mo_child_run(&job, &result, err);
 
@@ -194,33 +194,33 @@ static bool is_before_1_15(const char *version)
            major < 1 || (major == 1 && minor < 15);
 }
 
-static mo_status probe_both(const mo_found *found, bool *right, mo_error *err)
+static mo_status probe_in_folder(const mo_found *found, bool *right,
+                                 mo_error *err)
 {
     mo_workdir *workdir = NULL;
-    mo_status status = MO_OK;
+    mo_status status = mo_workdir_new(&workdir, err);
 
-    if (found->program && is_before_1_15(found->version)) {
-        status = mo_workdir_new(&workdir, err);
-        if (status == MO_OK)
-            status = probe_program(found, mo_workdir_path(workdir), right, err);
-        mo_workdir_free(workdir);
-    }
-    if (status == MO_OK && *right && found->library &&
-        is_before_1_15(found->library_version))
-        status = probe_library(found, right, err);
+    if (status == MO_OK)
+        status = probe_program(found, mo_workdir_path(workdir), right, err);
+    mo_workdir_free(workdir);
     return status;
 }
 
-static mo_status examine(mo_found *found, mo_error *err)
+static mo_status examine(mo_found *found, mo_way way, mo_error *err)
 {
     bool right = true;
-    mo_status status = probe_both(found, &right, err);
+    mo_status status = MO_OK;
 
+    if (way == MO_WAY_PROCESS && found->program &&
+        is_before_1_15(found->version))
+        status = probe_in_folder(found, &right, err);
+    if (way == MO_WAY_LIBRARY && found->library &&
+        is_before_1_15(found->library_version))
+        status = probe_library(found, &right, err);
     if (status != MO_OK || right)
         return status;
     found->no_presolve = true;
-    found->trouble =
-        strdup("its presolve gives wrong answers: it is run without");
+    found->trouble = strdup("its presolve fails a trial: it is run without");
     return found->trouble ? MO_OK : mo_fail_memory(err);
 }
 

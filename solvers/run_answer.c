@@ -4,13 +4,18 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "solvers/places.h"
+
+/* A line for each of a hundred million columns. */
+#define MOST_BYTES INT64_C(4294967296)
 
 /* ------------------------------------------------------------------ the log */
 
@@ -103,12 +108,29 @@ static mo_status add_names(const char *path, mo_solution *solution,
     return status;
 }
 
+/* Reading from a pipe that a solver left in place of an answer would not end,
+ * and what it filled the disk with need not fill the memory, too. */
+static mo_status refuse_odd_file(const char *path, mo_error *err)
+{
+    struct stat state;
+
+    if (stat(path, &state) != 0)
+        return mo_fail_errno(err, path, "cannot be read");
+    if (!S_ISREG(state.st_mode))
+        return mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
+    if (state.st_size > MOST_BYTES)
+        return mo_fail_at(err, MO_E_LIMIT, path, 0, "is too large to be one");
+    return MO_OK;
+}
+
 static mo_status read_files(const mo_run_answer *answer, mo_solution **solution,
                             mo_error *err)
 {
     mo_solution *read = NULL;
-    mo_status status = mo_solution_read(answer->solution, &read, err);
+    mo_status status = refuse_odd_file(answer->solution, err);
 
+    if (status == MO_OK)
+        status = mo_solution_read(answer->solution, &read, err);
     if (status == MO_OK && read->nameless && read->n > 0)
         status = answer->names
                      ? add_names(answer->names, read, err)

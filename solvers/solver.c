@@ -12,9 +12,6 @@ const mo_solver *const mo_solvers[] = { &mo_solver_highs,  &mo_solver_scip,
                                         &mo_solver_gurobi, &mo_solver_cbc,
                                         &mo_solver_glpk,   NULL };
 
-/* How long a solver may think about its version, in seconds. */
-static const double patience_s = 20;
-
 const mo_solver *mo_solver_of(const char *name)
 {
     const mo_solver *const *s = mo_solvers;
@@ -32,6 +29,11 @@ void mo_found_clear(mo_found *found)
     free(found->library_version);
     free(found->trouble);
     *found = (mo_found){ 0 };
+}
+
+double mo_solver_patience_s(const mo_found *found)
+{
+    return found->patience_s > 0 ? found->patience_s : 20;
 }
 
 const char *mo_solver_basename(const char *path)
@@ -82,6 +84,13 @@ static mo_status version_command(const mo_solver *solver, const mo_found *found,
                : status;
 }
 
+/* One that hangs is asked no more. */
+static mo_status say_silent(mo_found *found, mo_error *err)
+{
+    found->trouble = strdup("does not tell its version: does it hang?");
+    return found->trouble ? MO_OK : mo_fail_memory(err);
+}
+
 static mo_status ask_program(const mo_solver *solver, mo_found *found,
                              mo_error *err)
 {
@@ -94,7 +103,7 @@ static mo_status ask_program(const mo_solver *solver, mo_found *found,
         const mo_child_job job = { .argv = (const char *const *) line.argv,
                                    .environment =
                                        (const char *const *) line.environment,
-                                   .hard_s = patience_s,
+                                   .hard_s = mo_solver_patience_s(found),
                                    .line = hear_version,
                                    .listener = &hearing };
 
@@ -102,6 +111,8 @@ static mo_status ask_program(const mo_solver *solver, mo_found *found,
     }
     mo_command_line_clear(&line);
     found->version = hearing.version;
+    if (status == MO_OK && !found->version && result.end == MO_CHILD_TIMEOUT)
+        status = say_silent(found, err);
     return status;
 }
 
@@ -124,7 +135,7 @@ static mo_status ask_library(const mo_solver *solver, mo_found *found,
     version_hearing hearing = { 0 };
     const mo_child_job job = { .body = print_version,
                                .context = &asking,
-                               .hard_s = patience_s,
+                               .hard_s = mo_solver_patience_s(found),
                                .line = hear_version,
                                .listener = &hearing };
     mo_child_result result;
@@ -134,21 +145,17 @@ static mo_status ask_library(const mo_solver *solver, mo_found *found,
     return status;
 }
 
-mo_status mo_solver_ask(const mo_solver *solver, mo_found *found, mo_error *err)
+mo_status mo_solver_ask(const mo_solver *solver, mo_way way, mo_found *found,
+                        mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (found->program && !found->version)
+    if (way == MO_WAY_PROCESS && found->program && !found->version)
         status = ask_program(solver, found, err);
-    if (status == MO_OK && found->library && !found->library_version &&
+    if (way == MO_WAY_LIBRARY && found->library && !found->library_version &&
         solver->library_version)
         status = ask_library(solver, found, err);
-    if (status == MO_OK && !found->version && found->library_version) {
-        found->version = strdup(found->library_version);
-        if (!found->version)
-            status = mo_fail_memory(err);
-    }
     if (status == MO_OK && solver->examine && !found->trouble)
-        status = solver->examine(found, err);
+        status = solver->examine(found, way, err);
     return status;
 }

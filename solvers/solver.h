@@ -39,12 +39,13 @@ typedef struct mo_job {
 
 /* Where a solver was found. */
 typedef struct mo_found {
-    char *program; /* NULL: not this way */
-    char *library; /* NULL: not this way */
+    char *program;     /* NULL: not this way */
+    char *library;     /* NULL: not this way */
+    double patience_s; /* for each question to it; 0: 20 */
 
     /* Filled by mo_solver_ask. */
-    char *version;         /* "1.15.1", of the program, or else the library */
-    char *library_version; /* NULL: it would not say */
+    char *version;         /* "1.15.1", of the program */
+    char *library_version; /* both NULL: not asked, or it would not say */
     char *trouble;    /* what is known to be wrong with this version, or NULL */
     bool no_presolve; /* the trouble goes away without presolve */
 } mo_found;
@@ -86,8 +87,9 @@ typedef struct mo_solver {
      * before it. */
     const char *version_argument, *version_after;
 
-    /* Looks for known trouble once the version is known.  May be NULL. */
-    mo_status (*examine)(mo_found *found, mo_error *err);
+    /* Looks for known trouble of this way once its version is known.  May be
+     * NULL. */
+    mo_status (*examine)(mo_found *found, mo_way way, mo_error *err);
 
     /* process: the command line for job, to be run in job->folder, where the
      * model and the start lie under names of one plain word. */
@@ -119,11 +121,13 @@ extern const mo_solver *const mo_solvers[]; /* ends with NULL; default first */
 
 const mo_solver *mo_solver_of(const char *name); /* NULL: none */
 
-/* Asks what was found for its version, in a child, and looks for known trouble.
- * A solver that cannot be asked is no error. */
-mo_status mo_solver_ask(const mo_solver *solver, mo_found *found,
+/* Asks the program or the library, if it was found, for its version, in a
+ * child, and looks for known trouble.  One that cannot be asked is no error.
+ * Both take their time to start: ask only the one that will be used. */
+mo_status mo_solver_ask(const mo_solver *solver, mo_way way, mo_found *found,
                         mo_error *err);
 void mo_found_clear(mo_found *found);
+double mo_solver_patience_s(const mo_found *found);
 
 /* The last part of a path. */
 const char *mo_solver_basename(const char *path);

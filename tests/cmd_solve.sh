@@ -109,6 +109,27 @@ ok "is not written" test ! -e lie2.sol
 exits "a copy of a good one" 0 moirai-solve --via command \
     --command 'cp model.sol {solution} # {model}' model.lp -o copy.sol
 is "without a proof is feasible" "$(sed -n 1p out)" "valid, feasible"
+exits "a pipe in place of an answer" 3 bad 'mkfifo {solution}'
+ok "is not waited for" grep -q 'is not a plain file' out
+exits "an answer that fills the disk" 3 bad 'truncate -s 5G {solution}'
+ok "does not fill the memory" grep -q 'is too large to be one' out
+complains "a command without {model}, once" 2 'has no {model}' \
+    moirai-solve --via command --command 'cp a {solution}' model.lp
+{
+    echo 'solution status: optimal solution found'
+    echo 'objective value: 900000'
+    sed '/^#/d; s/^w .*/w 900000/' model.sol
+} >least.sol
+exits "one that proves too much" 0 moirai-solve --via command \
+    --command 'cp least.sol {solution} # {model}' model.lp -o least2.sol
+is "has an answer and no proof" "$(sed -n 1p out)" "valid, feasible"
+ok "which is said" grep -q 'is the least, but 63.7' err
+printf '#!/bin/sh\nsleep 100\n' >hangs
+chmod +x hangs
+begin=$(date +%s)
+exits "a program that hangs when asked its version" 3 moirai-solve \
+    --solver cbc --via process --solver-path ./hangs --time 2 model.lp
+ok "takes no more than its time" test $(($(date +%s) - begin)) -le 5
 printf 'solution status: infeasible\nno solution available\n' >denied.sol
 exits "one that denies what is known" 3 moirai-solve --via command \
     --command 'cp denied.sol {solution} # {model}' model.lp -o denied2.sol

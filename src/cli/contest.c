@@ -2,8 +2,12 @@
 
 #include "cli/contest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A solver that hangs when asked for its version must leave time to solve. */
+#define MOST_PATIENCE_S 20.0
 
 const char *mo_entry_title(const mo_entry *entry)
 {
@@ -82,6 +86,24 @@ static bool choose_way(const mo_contest_options *o, mo_entry *e)
     return mo_entry_has_way(e, e->way);
 }
 
+mo_status mo_entry_ask(mo_entry *e, const mo_talk *talk, mo_error *err)
+{
+    const mo_found *found = &e->found;
+    bool by_library = e->way == MO_WAY_LIBRARY;
+    mo_status status = mo_solver_ask(e->solver, e->way, &e->found, err);
+    const char *version = by_library ? found->library_version : found->version;
+
+    if (status != MO_OK)
+        return status;
+    mo_talk_say(talk, "%s %s, %s", e->solver->title,
+                version ? version : "of some version",
+                by_library ? found->library : found->program);
+    if (found->trouble && !talk->quiet)
+        fprintf(stderr, "%s: %s: %s\n", talk->command, e->solver->title,
+                found->trouble);
+    return MO_OK;
+}
+
 static mo_status refuse_solver(const mo_contest_options *o, const mo_entry *e,
                                mo_error *err)
 {
@@ -111,17 +133,11 @@ static mo_status find_one(const mo_contest_options *o, const mo_solver *solver,
         mo_found_clear(&e->found);
         return status;
     }
+    if (o->time_s > 0)
+        e->found.patience_s = fmin(o->time_s / 2, MOST_PATIENCE_S);
     if (status == MO_OK)
-        status = mo_solver_ask(solver, &e->found, err);
+        status = mo_entry_ask(e, talk, err);
     c->n++;
-    if (status == MO_OK)
-        mo_talk_say(talk, "%s %s, %s", solver->title,
-                    e->found.version ? e->found.version : "of some version",
-                    e->way == MO_WAY_LIBRARY ? e->found.library
-                                             : e->found.program);
-    if (status == MO_OK && e->found.trouble && !talk->quiet)
-        fprintf(stderr, "%s: %s: %s\n", talk->command, solver->title,
-                e->found.trouble);
     return status;
 }
 
@@ -155,14 +171,18 @@ static mo_status find_any(const mo_contest_options *o, const mo_talk *talk,
 mo_status mo_contest_find(const mo_contest_options *o, const mo_talk *talk,
                           mo_contest *c, mo_error *err)
 {
+    double begin = mo_talk_seconds();
+    mo_status status;
+
     *c = (mo_contest){ .presolve = true };
     if (is_command(o)) {
         c->entries[c->n++] = (mo_entry){ .way = MO_WAY_COMMAND };
         return MO_OK;
     }
-    if (o->solvers)
-        return find_named(o, talk, c, err);
-    return find_any(o, talk, c, err);
+    status = o->solvers ? find_named(o, talk, c, err)
+                        : find_any(o, talk, c, err);
+    c->finding_s = mo_talk_seconds() - begin;
+    return status;
 }
 
 void mo_contest_clear(mo_contest *c)

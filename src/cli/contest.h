@@ -69,6 +69,7 @@ typedef struct mo_entry {
 typedef struct mo_contest {
     int n;
     mo_entry entries[MO_CONTEST_MOST];
+    double finding_s; /* comes off the time to solve */
     double seconds;
     bool presolve;
 } mo_contest;
@@ -78,6 +79,10 @@ const char *mo_entry_title(const mo_entry *entry);
 
 /* Was its solver found in such a form? */
 bool mo_entry_has_way(const mo_entry *entry, mo_way way);
+
+/* Asks its solver, the way that was chosen, for its version and known trouble,
+ * and tells both. */
+mo_status mo_entry_ask(mo_entry *entry, const mo_talk *talk, mo_error *err);
 
 /* Whether the options go together; to be asked before anything is read. */
 mo_status mo_contest_check(const mo_contest_options *options, mo_error *err);

@@ -3,6 +3,7 @@
 #include "cli/contest.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 /* A solver that does not stop by itself at its limit is killed so much
  * later. */
 #define GRACE_S 1.5
+
+/* No less time is given to a solver. */
+#define LEAST_S 0.1
 
 typedef struct race {
     const mo_contest_options *options;
@@ -71,7 +75,30 @@ static bool has_time(mo_job *job, double begin_s)
     if (job->time_s == 0)
         return true;
     job->time_s -= mo_talk_seconds() - begin_s;
-    return job->time_s > 0.1;
+    return job->time_s > LEAST_S;
+}
+
+static double time_left_s(const race *r)
+{
+    double limit = r->options->time_s;
+
+    return limit > 0 ? fmax(limit - r->contest->finding_s, LEAST_S) : 0;
+}
+
+/* The program has not been asked for anything yet. */
+static mo_status solve_by_program(race *r, mo_entry *e, mo_job *job,
+                                  double begin_s)
+{
+    mo_status status;
+
+    mo_talk_say(r->talk, "%s; its program is tried", e->outcome.text);
+    e->way = MO_WAY_PROCESS;
+    status = mo_entry_ask(e, r->talk, &e->err);
+    if (status != MO_OK || !has_time(job, begin_s))
+        return status;
+    job->presolve = job->presolve && !e->found.no_presolve;
+    mo_outcome_clear(&e->outcome);
+    return run_way(r, e, job);
 }
 
 static mo_status solve(race *r, mo_entry *e, const char *folder)
@@ -80,7 +107,7 @@ static mo_status solve(race *r, mo_entry *e, const char *folder)
     char *start = NULL;
     mo_job job = { .model = r->model,
                    .folder = folder,
-                   .time_s = o->time_s,
+                   .time_s = time_left_s(r),
                    .gap = o->gap,
                    .threads = (int) o->threads,
                    .memory_mib = (int) o->memory_mib,
@@ -94,12 +121,8 @@ static mo_status solve(race *r, mo_entry *e, const char *folder)
     job.start = start;
     if (status == MO_OK)
         status = run_way(r, e, &job);
-    if (status == MO_OK && try_program(r, e) && has_time(&job, begin)) {
-        mo_talk_say(r->talk, "%s; its program is tried", e->outcome.text);
-        mo_outcome_clear(&e->outcome);
-        e->way = MO_WAY_PROCESS;
-        status = run_way(r, e, &job);
-    }
+    if (status == MO_OK && try_program(r, e))
+        status = solve_by_program(r, e, &job, begin);
     free(start);
     return status;
 }

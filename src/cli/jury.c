@@ -2,6 +2,7 @@
 
 #include "cli/jury.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +50,8 @@ bool mo_jury_hear(void *context, mo_entry *e)
 {
     mo_jury *j = context;
 
-    if (e->status != MO_OK) {
-        if (!j->talk->quiet)
-            fprintf(stderr, "%s: %s: %s\n", j->talk->command, mo_entry_title(e),
-                    e->err.text);
+    if (e->status != MO_OK)
         return false;
-    }
     mo_talk_say(j->talk, "%s: %s", mo_entry_title(e), e->outcome.text);
     if (!e->outcome.solution || e->outcome.solution->n == 0)
         return false;
@@ -210,6 +207,23 @@ static double known_us(mo_jury *j, const mo_award *award)
     return best_us < upper_us ? best_us : upper_us;
 }
 
+/* The least that an entry which says optimal says there is.  Its own words
+ * count, not only the schedule that we made of them: where every schedule is
+ * one of the model, none can be shorter than what was proven.  With live memory
+ * the model may refuse what we know to hold. */
+static double least_us(const mo_jury *j, const mo_entry *e)
+{
+    double us;
+
+    if (!has_answer(e) || j->gap > OWN_GAP)
+        return bound_us(j, e);
+    us = mo_jury_makespan_us(j, e);
+    if (is_whole(j) && j->review.origin.has_unit &&
+        j->review.regime.memory != MO_MEMORY_LIVE)
+        us = fmax(us, claimed(e) * unit_us(j));
+    return us;
+}
+
 /* What the entry says cannot be true. */
 static void find_doubt(mo_jury *j, const mo_entry *e, mo_award *award)
 {
@@ -226,8 +240,7 @@ static void find_doubt(mo_jury *j, const mo_entry *e, mo_award *award)
               mo_entry_title(e), known);
         return;
     }
-    least = has_answer(e) && j->gap <= OWN_GAP ? mo_jury_makespan_us(j, e)
-                                               : bound_us(j, e);
+    least = least_us(j, e);
     if (is_above(j, least, known * (1 + OWN_GAP)))
         doubt(award, "%s says that %.3f us is the least, but %.3f us is known",
               mo_entry_title(e), least, known);

@@ -9,6 +9,15 @@
 /* With less time left nothing is begun anew. */
 #define LEAST_S 0.1
 
+/* Where all failed, that is the error; else one is told of those who did. */
+static void say_failures(const mo_contest *c, const mo_talk *talk)
+{
+    for (int i = 0; i < c->n && !talk->quiet; i++)
+        if (c->entries[i].status != MO_OK)
+            fprintf(stderr, "%s: %s: %s\n", talk->command,
+                    mo_entry_title(&c->entries[i]), c->entries[i].err.text);
+}
+
 static mo_status solve_once(const mo_contest_options *options,
                             const char *model, const mo_workdir *folder,
                             bool presolve, mo_jury *jury, mo_contest *c,
@@ -20,9 +29,11 @@ static mo_status solve_once(const mo_contest_options *options,
     if (status == MO_OK)
         status = mo_contest_run(options, model, jury->review.origin.unit_ns,
                                 folder, jury->talk, mo_jury_hear, jury, c, err);
-    if (status == MO_OK)
-        mo_jury_award(jury, c, award);
-    return status;
+    if (status != MO_OK)
+        return status;
+    say_failures(c, jury->talk);
+    mo_jury_award(jury, c, award);
+    return MO_OK;
 }
 
 /* Is the second award better than the first, which may have no answer? */
@@ -72,7 +83,9 @@ mo_status mo_solving_run(const mo_contest_options *options, const char *model,
     if (status != MO_OK || !award->doubt[0])
         return status;
     rest.time_s -= options->time_s > 0 ? c->seconds : 0;
-    again = (options->time_s == 0 || rest.time_s > LEAST_S) &&
+    /* A command knows nothing of presolve. */
+    again = c->entries[0].way != MO_WAY_COMMAND &&
+            (options->time_s == 0 || rest.time_s > LEAST_S) &&
             mo_interrupt_last() == 0;
     if (!talk->quiet)
         fprintf(stderr, "%s: %s%s\n", talk->command, award->doubt,

@@ -27,7 +27,7 @@ static void put_verdict(const mo_verdict_report *r, mo_out *out)
     int n = mo_judgement_count(j);
 
     mo_out_text(out, mo_judgement_valid(j) ? "valid" : "invalid");
-    if (r->status)
+    if (r->status && mo_judgement_valid(j))
         mo_out_printf(out, ", %s", r->status);
     mo_out_text(out, "\n");
     for (int i = 0; i < n; i++)
