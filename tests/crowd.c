@@ -5,6 +5,7 @@
 #include "base/out.h"
 #include "tests/graphs.h"
 #include "tests/suite.h"
+#include "tests/text.h"
 
 enum { MOST_BYTES = 9 }; /* of an op, in thousands */
 
@@ -43,16 +44,6 @@ static void put_inputs(crowd *c, mo_out *out, int op)
         mo_out_printf(out, "n%d>n%d bytes=%d src_port=%d;",
                       op - 1 - below(c, window), op,
                       below(c, 4) == 0 ? 0 : 1000 * below(c, 9), below(c, 2));
-}
-
-static char *text_end(mo_out *out)
-{
-    size_t size;
-    char *text = mo_out_take(out, &size);
-
-    ck_assert_ptr_nonnull(text);
-    mo_out_abandon(out);
-    return text;
 }
 
 static char *crowd_graph(crowd *c)

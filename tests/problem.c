@@ -9,6 +9,7 @@
 #include "base/out.h"
 #include "ingest/read.h"
 #include "tests/suite.h"
+#include "tests/text.h"
 
 /* A word of a statement: "name=value", or what the statement is about. */
 typedef struct word {
@@ -146,23 +147,16 @@ static void put_item(mo_out *out, const char **text)
 
 static mo_out *begin(const char *text)
 {
-    mo_out *out;
+    mo_out *out = text_new();
 
-    MUST(mo_out_memory(&out, &err));
     mo_out_text(out, text);
     return out;
 }
 
 static char *finish(mo_out *out, const char *text)
 {
-    char *bytes;
-    size_t size;
-
     mo_out_text(out, text);
-    bytes = mo_out_take(out, &size);
-    ck_assert_ptr_nonnull(bytes);
-    mo_out_abandon(out);
-    return bytes;
+    return text_end(out);
 }
 
 char *problem_graphml(const char *text)

@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/out.h"
 #include "tests/graphs.h"
 #include "tests/suite.h"
+#include "tests/text.h"
 
 enum { MAX_OPS = 6, MAX_DEVICES = 3, MAX_EDGES = 8 };
 
@@ -216,24 +216,6 @@ static void put_links(flavour *f, mo_out *out)
             if (f->wires == MESH ? b > a : is_next)
                 put_link(f, out, a, b, f->wires == RING ? '>' : '-', speed);
         }
-}
-
-static mo_out *text_new(void)
-{
-    mo_out *out;
-
-    MUST(mo_out_memory(&out, &err));
-    return out;
-}
-
-static char *text_end(mo_out *out)
-{
-    size_t size;
-    char *text = mo_out_take(out, &size);
-
-    ck_assert_ptr_nonnull(text);
-    mo_out_abandon(out);
-    return text;
 }
 
 void random_problem_sized(random_problem *r, unsigned seed, int fewest,

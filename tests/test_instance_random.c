@@ -7,30 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/out.h"
 #include "cost/route.h"
 #include "tests/graphs.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
-
-/* A text that is put together; free() what comes of it. */
-static mo_out *text_new(void)
-{
-    mo_out *out;
-
-    MUST(mo_out_memory(&out, &err));
-    return out;
-}
-
-static char *text_end(mo_out *out)
-{
-    size_t size;
-    char *text = mo_out_take(out, &size);
-
-    ck_assert_ptr_nonnull(text);
-    mo_out_abandon(out);
-    return text;
-}
+#include "tests/text.h"
 
 /* Devices d0, d1, ... in a ring, with links across it. */
 static char *random_cluster(test_random *random, int n_devices, int n_speeds)
