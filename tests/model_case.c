@@ -129,6 +129,16 @@ static onlooker *look(model_case *c, const char *family, bool tells_columns)
     return o;
 }
 
+/* What it saw beside the texts. */
+static onlooker numbers_of(model_case *c, const char *family)
+{
+    onlooker *o = look(c, family, false);
+    onlooker seen = *o;
+
+    mo_sink_free(&o->sink);
+    return seen;
+}
+
 static const char *keep_text(model_case *c, onlooker *o)
 {
     size_t size;
@@ -171,38 +181,22 @@ const char *model_case_columns(model_case *c)
 
 int model_case_count(model_case *c, const char *family)
 {
-    onlooker *o = look(c, family, false);
-    int count = o->count;
-
-    mo_sink_free(&o->sink);
-    return count;
+    return numbers_of(c, family).count;
 }
 
 double model_case_violation(model_case *c)
 {
-    onlooker *o = look(c, "", false);
-    double violation = o->violation;
-
-    mo_sink_free(&o->sink);
-    return violation;
+    return numbers_of(c, "").violation;
 }
 
 double model_case_largest(model_case *c)
 {
-    onlooker *o = look(c, "", false);
-    double largest = o->largest;
-
-    mo_sink_free(&o->sink);
-    return largest;
+    return numbers_of(c, "").largest;
 }
 
 double model_case_least(model_case *c)
 {
-    onlooker *o = look(c, "", false);
-    double least = o->least;
-
-    mo_sink_free(&o->sink);
-    return least;
+    return numbers_of(c, "").least;
 }
 
 double model_case_solve(model_case *c)

@@ -245,7 +245,8 @@ static double *matrix_of(const strict_model *m)
     return a;
 }
 
-void sample_is(const sample_model *s, const strict_model *m, unsigned seed)
+static void sample_is(const sample_model *s, const strict_model *m,
+                      unsigned seed)
 {
     double *a = matrix_of(m);
     int *at = calloc((size_t) s->n_columns, sizeof *at);
@@ -269,4 +270,30 @@ void sample_is(const sample_model *s, const strict_model *m, unsigned seed)
     }
     free(at);
     free(a);
+}
+
+void sample_survives(unsigned seed, sample_writer *write, strict_reader *read)
+{
+    sample_model s;
+    strict_model m;
+    size_t size;
+    char *text;
+
+    sample_make(&s, seed, 2 + (int) seed, 3 + (int) (seed * 7 % 90));
+    text = write(&s, &size);
+    ck_assert_msg(read(&m, text), "seed %u: line %d: %s", seed, m.line,
+                  m.fault);
+    sample_is(&s, &m, seed);
+    strict_free(&m);
+    free(text);
+    sample_free(&s);
+}
+
+void sample_refused(const char *text, int line, strict_reader *read)
+{
+    strict_model m;
+
+    ck_assert_msg(!read(&m, text), "%s", text);
+    ck_assert_msg(m.line == line, "line %d: %s\n%s", m.line, m.fault, text);
+    strict_free(&m);
 }

@@ -40,7 +40,13 @@ void sample_send(const sample_model *s, mo_sink *sink);
 char *sample_lp(const sample_model *s, size_t *size);
 char *sample_mps(const sample_model *s, size_t buffer_bytes, size_t *size);
 
-/* What was read is the model, numbers to 15 digits. */
-void sample_is(const sample_model *s, const strict_model *m, unsigned seed);
+typedef char *sample_writer(const sample_model *s, size_t *size);
+typedef bool strict_reader(strict_model *m, const char *text);
+
+/* What is read of what is written is the model, numbers to 15 digits. */
+void sample_survives(unsigned seed, sample_writer *write, strict_reader *read);
+
+/* The reader does not take text, and says at which line. */
+void sample_refused(const char *text, int line, strict_reader *read);
 
 #endif

@@ -61,21 +61,8 @@ END_TEST
 
 START_TEST(a_strict_reader_reads_the_same_model)
 {
-    for (unsigned seed = 0; seed < ROUNDS; seed++) {
-        sample_model s;
-        strict_model m;
-        size_t size;
-        char *text;
-
-        sample_make(&s, seed, 2 + (int) seed, 3 + (int) (seed * 7 % 90));
-        text = sample_lp(&s, &size);
-        ck_assert_msg(strict_read_lp(&m, text), "seed %u: line %d: %s", seed,
-                      m.line, m.fault);
-        sample_is(&s, &m, seed);
-        strict_free(&m);
-        free(text);
-        sample_free(&s);
-    }
+    for (unsigned seed = 0; seed < ROUNDS; seed++)
+        sample_survives(seed, sample_lp, strict_read_lp);
 }
 END_TEST
 
@@ -120,11 +107,7 @@ START_TEST(the_strict_reader_is_strict)
                                  "r_0: w\n - 2.5 x >= -1\nBinaries\n x\n"
                                  "End\n"));
     strict_free(&m);
-    ck_assert_msg(!strict_read_lp(&m, refused[_i].text), "%s",
-                  refused[_i].text);
-    ck_assert_msg(m.line == refused[_i].line, "line %d: %s\n%s", m.line,
-                  m.fault, refused[_i].text);
-    strict_free(&m);
+    sample_refused(refused[_i].text, refused[_i].line, strict_read_lp);
 }
 END_TEST
 

@@ -47,23 +47,15 @@ START_TEST(a_small_model_is_written_so)
 }
 END_TEST
 
+static char *write_mps(const sample_model *s, size_t *size)
+{
+    return sample_mps(s, 0, size);
+}
+
 START_TEST(a_strict_reader_reads_the_same_model)
 {
-    for (unsigned seed = 0; seed < ROUNDS; seed++) {
-        sample_model s;
-        strict_model m;
-        size_t size;
-        char *text;
-
-        sample_make(&s, seed, 2 + (int) seed, 3 + (int) (seed * 7 % 90));
-        text = sample_mps(&s, 0, &size);
-        ck_assert_msg(strict_read_mps(&m, text), "seed %u: line %d: %s", seed,
-                      m.line, m.fault);
-        sample_is(&s, &m, seed);
-        strict_free(&m);
-        free(text);
-        sample_free(&s);
-    }
+    for (unsigned seed = 0; seed < ROUNDS; seed++)
+        sample_survives(seed, write_mps, strict_read_mps);
 }
 END_TEST
 
@@ -193,11 +185,7 @@ START_TEST(the_strict_reader_is_strict)
                               "NAME m FREE\n* top\nROWS\n N obj\n G r_0\n" BODY
                               "RHS\n RHS r_0 1\nBOUNDS\nENDATA\n"));
     strict_free(&m);
-    ck_assert_msg(!strict_read_mps(&m, refused[_i].text), "%s",
-                  refused[_i].text);
-    ck_assert_msg(m.line == refused[_i].line, "line %d: %s\n%s", m.line,
-                  m.fault, refused[_i].text);
-    strict_free(&m);
+    sample_refused(refused[_i].text, refused[_i].line, strict_read_mps);
 }
 END_TEST
 

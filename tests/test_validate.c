@@ -44,6 +44,21 @@ static mo_schedule *made(const problem *p, const mo_regime *regime,
     return s;
 }
 
+/* A problem, and the schedule of a placement; both to be cleared. */
+static mo_schedule *scheduled(problem *p, const char *graph,
+                              const char *cluster, const mo_regime *regime,
+                              const int *device)
+{
+    problem_make(p, graph, cluster, NULL);
+    return made(p, regime, device);
+}
+
+static void clear(problem *p, mo_schedule *s)
+{
+    mo_schedule_free(s);
+    problem_clear(p);
+}
+
 static mo_verdict *verdict_on(const problem *p, const mo_schedule *s)
 {
     mo_verdict *v = NULL;
@@ -95,11 +110,10 @@ START_TEST(a_valid_schedule_is_described)
 {
     const int device[] = { A, A, B, C };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three, three, &edges_by_port, device);
     mo_verdict *v;
 
-    problem_make(&p, fork_of_three, three, NULL);
-    s = made(&p, &edges_by_port, device);
     v = verdict_on(&p, s);
     print_all(v);
     ck_assert_int_eq(v->n, 0);
@@ -109,8 +123,7 @@ START_TEST(a_valid_schedule_is_described)
     ck_assert_int_eq(v->n_transfers, 2);
     ck_assert_int_eq(v->sent_ns, 5000);
     mo_verdict_free(v);
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -118,10 +131,9 @@ START_TEST(devices_that_do_not_exist_are_named)
 {
     const int device[] = { A, A, A, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three, three, &edges_by_port, device);
 
-    problem_make(&p, fork_of_three, three, NULL);
-    s = made(&p, &edges_by_port, device);
     s->device[3] = 3;
     s->makespan_ns = s->start_ns[3];
     check_only(&p, s, MO_BROKEN_ASSIGNMENT, 0,
@@ -129,8 +141,7 @@ START_TEST(devices_that_do_not_exist_are_named)
     s->device[3] = -1;
     check_only(&p, s, MO_BROKEN_ASSIGNMENT, 0,
                "(1c) op \"d\" is on device number -1 of 3");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -138,14 +149,12 @@ START_TEST(pins_and_groups_are_kept)
 {
     const int device[] = { A, B, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s = scheduled(&p, "* t.A=1 t.B=1; a pin=B; b; c", "A; B",
+                               &edges_by_port, device);
 
-    problem_make(&p, "* t.A=1 t.B=1; a pin=B; b; c", "A; B", NULL);
-    s = made(&p, &edges_by_port, device);
     check_only(&p, s, MO_BROKEN_PIN, 0,
                "pin: op \"a\" is pinned to B and is on A");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 
     problem_make(&p, "* t.A=1 t.B=1; a colocate=g; b; c colocate=g", "A; B",
                  NULL);
@@ -156,8 +165,7 @@ START_TEST(pins_and_groups_are_kept)
     check_only(&p, s, MO_BROKEN_GROUP, 0,
                "group: ops \"a\" and \"c\" belong on one device and are on A "
                "and B");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -165,16 +173,14 @@ START_TEST(ops_that_overlap_are_told_by_how_much)
 {
     const int device[] = { A, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, "a t.A=3; b t.A=5", "A", &edges_by_port, device);
 
-    problem_make(&p, "a t.A=3; b t.A=5", "A", NULL);
-    s = made(&p, &edges_by_port, device);
     s->start_ns[1] = 1250;
     s->makespan_ns = 6250;
     check_only(&p, s, MO_BROKEN_OVERLAP, 1750,
                "(1e) ops \"a\" and \"b\" overlap on A by 1.75 us");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -184,10 +190,9 @@ START_TEST(what_takes_no_time_lies_at_the_ends_of_others)
     static const int64_t starts[] = { 0, 1, 2999, 3000, 5000 };
     const int device[] = { A, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, "a t.A=3; z t.A=0", "A", &edges_by_port, device);
 
-    problem_make(&p, "a t.A=3; z t.A=0", "A", NULL);
-    s = made(&p, &edges_by_port, device);
     for (int i = 0; i < COUNT(starts); i++) {
         s->start_ns[1] = starts[i];
         s->makespan_ns = starts[i] > 3000 ? starts[i] : 3000;
@@ -198,8 +203,7 @@ START_TEST(what_takes_no_time_lies_at_the_ends_of_others)
         else
             check_valid(p.x, s);
     }
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -208,11 +212,10 @@ START_TEST(what_lies_inside_is_found_behind_others)
 {
     const int device[] = { A, A, A, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s = scheduled(&p, "a t.A=9; b t.A=1; c t.A=0; d t.A=2", "A",
+                               &edges_by_port, device);
     mo_verdict *v;
 
-    problem_make(&p, "a t.A=9; b t.A=1; c t.A=0; d t.A=2", "A", NULL);
-    s = made(&p, &edges_by_port, device);
     memcpy(s->start_ns, (const int64_t[]){ 0, 1000, 4000, 8000 },
            4 * sizeof *s->start_ns);
     s->makespan_ns = 10000;
@@ -222,8 +225,7 @@ START_TEST(what_lies_inside_is_found_behind_others)
                      "(1e) ops \"a\" and \"d\" overlap on A by 1 us");
     ck_assert_int_eq(v->violations[1].amount, 4000);
     mo_verdict_free(v);
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -231,10 +233,9 @@ START_TEST(readers_wait_for_what_they_read)
 {
     const int device[] = { A, A, B, C };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three, three, &edges_by_port, device);
 
-    problem_make(&p, fork_of_three, three, NULL);
-    s = made(&p, &edges_by_port, device);
     s->start_ns[2] -= 1;
     check_only(&p, s, MO_BROKEN_PRECEDENCE, 1,
                "(1a) op \"c\" starts 0.001 us before the transfer of \"a\" to "
@@ -251,8 +252,7 @@ START_TEST(readers_wait_for_what_they_read)
     check_among(&p, s, MO_BROKEN_PRECEDENCE, 1000,
                 "(1a) op \"b\" starts 1 us before \"a\" has ended, which it "
                 "reads");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -260,16 +260,13 @@ START_TEST(nothing_starts_before_all_begins)
 {
     const int device[] = { A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s = scheduled(&p, "a t.A=3", "A", &edges_by_port, device);
 
-    problem_make(&p, "a t.A=3", "A", NULL);
-    s = made(&p, &edges_by_port, device);
     s->start_ns[0] = -1000;
     s->makespan_ns = 2000;
     check_only(&p, s, MO_BROKEN_PRECEDENCE, 1000,
                "(1a) op \"a\" starts at -1 us, before all begins");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -295,10 +292,9 @@ START_TEST(transfers_follow_from_the_placement)
 {
     const int device[] = { A, A, B, C };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three, three, &edges_by_port, device);
 
-    problem_make(&p, fork_of_three, three, NULL);
-    s = made(&p, &edges_by_port, device);
     s->transfers[1].end_ns -= 100;
     check_only(&p, s, MO_BROKEN_TRANSFER, 100,
                "(1f) the transfer of \"a\" to \"d\" from A to C takes 3 us and "
@@ -329,8 +325,7 @@ START_TEST(transfers_follow_from_the_placement)
     check_only(&p, s, MO_BROKEN_TRANSFER, 2000,
                "(1f) the transfer of \"a\" to \"c\" from A to B, which takes 2 "
                "us, is missing");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -339,21 +334,19 @@ START_TEST(a_tensor_goes_once_to_a_device)
 {
     const int device[] = { A, B, B };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p,
+                  "* t.A=1 t.B=1; a; b; c; a>b tensor=u bytes=1000;"
+                  "a>c tensor=u bytes=1000; a>c tensor=v bytes=2000",
+                  "A; B; A-B gbps=8", &once_by_port, device);
 
-    problem_make(&p,
-                 "* t.A=1 t.B=1; a; b; c; a>b tensor=u bytes=1000;"
-                 "a>c tensor=u bytes=1000; a>c tensor=v bytes=2000",
-                 "A; B; A-B gbps=8", NULL);
-    s = made(&p, &once_by_port, device);
     ck_assert_int_eq(s->n_transfers, 2);
     check_valid(p.x, s);
     drop_transfer(s, 0);
     check_only(&p, s, MO_BROKEN_TRANSFER, 1000,
                "(1f) the transfer of output 1 of \"a\" from A to B, which "
                "takes 1 us, is missing");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -385,14 +378,13 @@ START_TEST(transfers_that_meet_are_found)
     const mo_regime regime = { meetings[_i].congestion, MO_TENSORS_PER_EDGE,
                                MO_MEMORY_NONE };
     problem p = { 0 };
-    mo_schedule *s;
-
     /* A>B is link 0, and on the way to C */
-    problem_make(&p,
-                 "* t.A=2 t.B=2 t.C=2; a; b; c; d; a>b bytes=1000;"
-                 "a>c c.A.B=2 c.B.A=2; a>d c.A.C=3 c.A.B=3 c.B.C=3",
-                 "A; B; C; A-B gbps=8; B-C gbps=8", NULL);
-    s = made(&p, &regime, meetings[_i].device);
+    mo_schedule *s = scheduled(
+        &p,
+        "* t.A=2 t.B=2 t.C=2; a; b; c; d; a>b bytes=1000;"
+        "a>c c.A.B=2 c.B.A=2; a>d c.A.C=3 c.A.B=3 c.B.C=3",
+        "A; B; C; A-B gbps=8; B-C gbps=8", &regime, meetings[_i].device);
+
     s->transfers[0] = (mo_transfer){ s->transfers[0].item, s->transfers[0].from,
                                      s->transfers[0].to, 2000, 4000 };
     s->transfers[1] = (mo_transfer){ s->transfers[1].item, s->transfers[1].from,
@@ -404,8 +396,7 @@ START_TEST(transfers_that_meet_are_found)
         check_only(&p, s, MO_BROKEN_CONGESTION, 2000, meetings[_i].text);
     else
         check_valid(p.x, s);
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -413,19 +404,17 @@ START_TEST(memory_that_lacks_is_told_in_bytes)
 {
     const int device[] = { A, A, A, B };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three,
+                  "A memory_bytes=25; B memory_bytes=100; C memory_bytes=100;"
+                  "A-B gbps=8; A-C gbps=8; B-C gbps=8",
+                  &edges_by_port, device);
 
-    problem_make(&p, fork_of_three,
-                 "A memory_bytes=25; B memory_bytes=100; C memory_bytes=100;"
-                 "A-B gbps=8; A-C gbps=8; B-C gbps=8",
-                 NULL);
-    s = made(&p, &edges_by_port, device);
     check_only(&p, s, MO_BROKEN_MEMORY, 5,
                "(1d) device A needs 30 bytes and has 25, 5 too few");
     s->regime.memory = MO_MEMORY_NONE;
     check_valid(p.x, s);
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -434,17 +423,15 @@ START_TEST(live_memory_is_told_with_its_moment)
 {
     const int device[] = { A, A, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p,
+                  "* t.A=1; * weight_bytes=1; * workspace_bytes=0; a; b; c;"
+                  "a>b bytes=100; b>c bytes=200",
+                  "A memory_bytes=302", &live, device);
 
-    problem_make(&p,
-                 "* t.A=1; * weight_bytes=1; * workspace_bytes=0; a; b; c;"
-                 "a>b bytes=100; b>c bytes=200",
-                 "A memory_bytes=302", NULL);
-    s = made(&p, &live, device);
     check_only(&p, s, MO_BROKEN_MEMORY, 1,
                "(1d) device A needs 303 bytes at 1 us and has 302, 1 too few");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -452,15 +439,12 @@ START_TEST(a_wrong_makespan_is_corrected)
 {
     const int device[] = { A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s = scheduled(&p, "a t.A=3", "A", &edges_by_port, device);
 
-    problem_make(&p, "a t.A=3", "A", NULL);
-    s = made(&p, &edges_by_port, device);
     s->makespan_ns = 2500;
     check_only(&p, s, MO_BROKEN_OBJECTIVE, 500,
                "(1) the makespan is 3 us and not 2.5 us, 0.5 us more");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -477,8 +461,7 @@ START_TEST(names_cannot_command_a_terminal)
     s->makespan_ns = 2000;
     check_only(&p, s, MO_BROKEN_PRECEDENCE, 1000,
                "(1a) op \"a\\n\\x1b[2J\" starts at -1 us, before all begins");
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -486,18 +469,16 @@ START_TEST(only_so_many_are_listed)
 {
     const int device[] = { A, A, A, A };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three, three, &edges_by_port, device);
     mo_verdict *v = NULL;
 
-    problem_make(&p, fork_of_three, three, NULL);
-    s = made(&p, &edges_by_port, device);
     memset(s->start_ns, 0, 4 * sizeof *s->start_ns);
     MUST(mo_validate(p.x, s, 2, &v, &err));
     ck_assert_int_eq(v->n, 2);
     ck_assert(v->more);
     mo_verdict_free(v);
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
@@ -510,11 +491,10 @@ START_TEST(wild_numbers_are_judged)
     test_random random = { (uint64_t) _i + 1 };
     const int device[] = { A, A, B, C };
     problem p = { 0 };
-    mo_schedule *s;
+    mo_schedule *s =
+        scheduled(&p, fork_of_three, three, &edges_by_port, device);
     mo_verdict *v;
 
-    problem_make(&p, fork_of_three, three, NULL);
-    s = made(&p, &edges_by_port, device);
     s->regime = regime_of(_i % N_REGIMES);
     s->start_ns[random_below(&random, 4)] =
         wild[random_below(&random, COUNT(wild))];
@@ -529,8 +509,7 @@ START_TEST(wild_numbers_are_judged)
     v = verdict_on(&p, s);
     ck_assert_int_gt(v->n, 0);
     mo_verdict_free(v);
-    mo_schedule_free(s);
-    problem_clear(&p);
+    clear(&p, s);
 }
 END_TEST
 
