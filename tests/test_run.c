@@ -288,7 +288,7 @@ START_TEST(each_tells_its_version)
 
     if (!find(_i, &solver, &found))
         return;
-    MUST(mo_solver_ask(solver, &found, &err));
+    MUST(mo_solver_ask(solver, MO_WAY_PROCESS, &found, &err));
     ck_assert_msg(found.version != NULL, "%s: %s", solver->name, found.program);
     ck_assert_ptr_nonnull(strchr(found.version, '.'));
     ck_assert_ptr_null(found.trouble);
@@ -622,7 +622,7 @@ START_TEST(presolve_that_lies_is_found_out)
                            "echo '  Primal bound      15'\n");
     chmod("highs", 0700);
     MUST(mo_solver_highs.find("highs", &found, &err));
-    MUST(mo_solver_ask(&mo_solver_highs, &found, &err));
+    MUST(mo_solver_ask(&mo_solver_highs, MO_WAY_PROCESS, &found, &err));
     ck_assert_str_eq(found.version, "1.8.0");
     ck_assert(found.no_presolve);
     ck_assert_ptr_nonnull(strstr(found.trouble, "presolve"));

@@ -137,6 +137,15 @@ int mo_solve_code(const mo_award *award)
     return award->broken ? MO_EXIT_VIOLATION : MO_EXIT_NO_SOLUTION;
 }
 
+static mo_status ask_both(const mo_solver *solver, mo_found *found,
+                          mo_error *err)
+{
+    mo_status status = mo_solver_ask(solver, MO_WAY_PROCESS, found, err);
+
+    return status == MO_OK ? mo_solver_ask(solver, MO_WAY_LIBRARY, found, err)
+                           : status;
+}
+
 mo_status mo_solve_list(const mo_contest_options *options, bool json,
                         mo_out *out, mo_error *err)
 {
@@ -149,7 +158,7 @@ mo_status mo_solve_list(const mo_contest_options *options, bool json,
         rows[n] = (mo_solver_row){ mo_solvers[n], &found[n] };
         status = mo_solvers[n]->find(options->path, &found[n], NULL);
         if (status == MO_OK)
-            status = mo_solver_ask(mo_solvers[n], &found[n], err);
+            status = ask_both(mo_solvers[n], &found[n], err);
         else if (status != MO_E_MEMORY)
             status = MO_OK;
     }

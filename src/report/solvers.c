@@ -20,6 +20,13 @@ static void put_path(const char *what, const char *path, mo_out *out)
         mo_out_printf(out, "%-8s%-9s%s\n", "", what, path);
 }
 
+static const char *version_of(const mo_found *found)
+{
+    if (found->version)
+        return found->version;
+    return found->library_version ? found->library_version : "?";
+}
+
 void mo_solvers_text(const mo_solver_row *rows, int n, mo_out *out)
 {
     for (int i = 0; i < n; i++) {
@@ -28,10 +35,8 @@ void mo_solvers_text(const mo_solver_row *rows, int n, mo_out *out)
         bool here = found->program || has_library(&rows[i]);
 
         mo_out_printf(out, "%-8s%-10s%-18s%s\n", solver->name,
-                      !here            ? "not found"
-                      : found->version ? found->version
-                                       : "?",
-                      ways_of(&rows[i]), solver->help);
+                      here ? version_of(found) : "not found", ways_of(&rows[i]),
+                      solver->help);
         put_path("program", found->program, out);
         put_path("library", has_library(&rows[i]) ? found->library : NULL, out);
         put_path("but", found->trouble, out);
@@ -69,7 +74,8 @@ void mo_solvers_json(const mo_solver_row *rows, int n, mo_out *out)
 
         mo_out_printf(out, "%s\n  {\"solver\": ", i > 0 ? "," : "");
         mo_out_json(out, rows[i].solver->name);
-        put_text("version", found->version, out);
+        put_text("version",
+                 found->version ? found->version : found->library_version, out);
         put_text("program", found->program, out);
         put_text("library", has_library(&rows[i]) ? found->library : NULL, out);
         put_text("trouble", found->trouble, out);
