@@ -15,23 +15,56 @@ typedef struct listing {
     int *device;
 } listing;
 
+static const char *after_mark(const char *text)
+{
+    return mo_layout_begins(text, "\xef\xbb\xbf") ? text + 3 : text;
+}
+
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return (unsigned char) c <= ' ';
 }
 
-static const char *skip_blanks(const char *at)
+/* A line of a listing: an op, which may have blanks in it, and its device,
+ * which has none. */
+typedef struct pair {
+    const char *op, *op_end, *on, *on_end; /* op is empty: one word only */
+} pair;
+
+/* Where a comment begins, or the line ends. */
+static const char *find_comment(const char *at, const char *end)
 {
-    while (is_blank(*at))
-        at++;
+    bool blank = true;
+
+    for (; at < end && !(blank && *at == '#'); at++)
+        blank = is_blank(*at);
     return at;
 }
 
-static const char *skip_word(const char *at)
+/* False: nothing stands there. */
+static bool cut_line(const char *at, const char *end, pair *p)
 {
-    while (*at && *at != '\n' && !is_blank(*at))
+    end = find_comment(at, end);
+    while (at < end && is_blank(*at))
         at++;
-    return at;
+    while (at < end && is_blank(end[-1]))
+        end--;
+    p->op = at;
+    p->on_end = end;
+    while (end > at && !is_blank(end[-1]))
+        end--;
+    p->on = end;
+    while (end > at && is_blank(end[-1]))
+        end--;
+    p->op_end = end;
+    return p->on < p->on_end;
+}
+
+static bool has_blank(const char *word, const char *end)
+{
+    while (word < end && !is_blank(*word))
+        word++;
+    return word < end;
 }
 
 /* "1e-9", "-3", "inf" are values of columns; so could be names of devices. */
@@ -83,19 +116,18 @@ static bool sniff_lines(const char *at)
     bool other = false;
 
     while (*at) {
-        const char *op = skip_blanks(at), *op_end = skip_word(op);
-        const char *device = skip_blanks(op_end), *end = skip_word(device);
+        const char *end = at + strcspn(at, "\n");
+        pair p;
 
-        if (marks_solution(op))
+        if (marks_solution(at))
             return false;
-        at = skip_blanks(end);
-        if (*op == '#')
-            at += strcspn(at, "\n");
-        else if (op < op_end && (device == end || (*at && *at != '\n')))
-            return false;
-        else if (op < op_end && !other)
-            other = !is_value(device, end) || !is_column(op, op_end);
-        at += *at == '\n';
+        if (cut_line(at, end, &p)) {
+            if (p.op == p.op_end || has_blank(p.op, p.op_end))
+                return false;
+            other = other || !is_value(p.on, p.on_end) ||
+                    !is_column(p.op, p.op_end);
+        }
+        at = end + (*end == '\n');
     }
     return other;
 }
@@ -117,29 +149,30 @@ static bool sniff_json(const char *at)
 
 bool mo_listing_sniff(const char *text)
 {
-    const char *at = text + strspn(text, " \t\r\n");
+    const char *at = after_mark(text);
 
-    return *at == '{' ? sniff_json(at) : sniff_lines(text);
+    at += strspn(at, " \t\r\n");
+    return *at == '{' ? sniff_json(at) : sniff_lines(at);
 }
 
-static mo_status refuse(const mo_reading *r, const char *what,
-                        const mo_word *name, mo_error *err)
+static mo_status refuse(const mo_reading *r, const char *what, const char *name,
+                        const char *end, mo_error *err)
 {
-    return mo_fail_at(
-        err, MO_E_SYNTAX, r->file, r->line, "there is no %s '%.*s'", what,
-        (int) (name->length < 200 ? name->length : 200), name->at);
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "there is no %s '%.*s'", what,
+                      (int) (end - name < 200 ? end - name : 200), name);
 }
 
-static mo_status put(listing *l, const mo_reading *r, const mo_word *op,
-                     const mo_word *on, mo_error *err)
+static mo_status put(listing *l, const mo_reading *r, const pair *p,
+                     mo_error *err)
 {
-    int i = mo_intern_find(l->ops, op->at, op->length);
-    int k = mo_intern_find(l->devices, on->at, on->length);
+    int i = mo_intern_find(l->ops, p->op, (size_t) (p->op_end - p->op));
+    int k = mo_intern_find(l->devices, p->on, (size_t) (p->on_end - p->on));
 
     if (i < 0)
-        return refuse(r, "op", op, err);
+        return refuse(r, "op", p->op, p->op_end, err);
     if (k < 0)
-        return refuse(r, "device", on, err);
+        return refuse(r, "device", p->on, p->on_end, err);
     if (l->device[i] != MO_FREE && l->device[i] != k)
         return mo_fail(err, MO_E_INPUT,
                        "(1c) op '%.200s' is on two devices, %.60s and %.60s",
@@ -154,16 +187,14 @@ static mo_status read_lines(listing *l, mo_reading *r, mo_error *err)
     mo_status status = MO_OK;
 
     while (status == MO_OK && mo_reading_full_line(r)) {
-        mo_word op, on;
+        pair p;
 
-        if (*r->word == '#')
+        if (!cut_line(r->word, r->line_end, &p))
             continue;
-        if (!mo_reading_word(r, &op) || !mo_reading_word(r, &on))
+        if (p.op == p.op_end)
             return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                               "a line has an op and its device");
-        status = mo_reading_no_more(r, err);
-        if (status == MO_OK)
-            status = put(l, r, &op, &on, err);
+        status = put(l, r, &p, err);
     }
     return status;
 }
@@ -174,7 +205,13 @@ static mo_status take_place(mo_reading *r, const mo_word *key, void *state,
     mo_word on;
     mo_status status = mo_json_text_string(r, &on, err);
 
-    return status == MO_OK ? put(state, r, key, &on, err) : status;
+    if (status == MO_OK) {
+        const pair p = { key->at, key->at + key->length, on.at,
+                         on.at + on.length };
+
+        status = put(state, r, &p, err);
+    }
+    return status;
 }
 
 /* {"placement": {...}, ...}, as our commands write it: the rest is passed
@@ -257,10 +294,11 @@ mo_status mo_listing_read(const char *file, char *text, size_t size,
                           const mo_instance *x, int *device, mo_error *err)
 {
     listing l = { .x = x, .device = device };
+    char *begin = text + (after_mark(text) - text);
     mo_reading r = {
-        .file = file, .begin = text, .at = text, .end = text + size
+        .file = file, .begin = begin, .at = begin, .end = text + size
     };
-    bool is_json = text[strspn(text, " \t\r\n")] == '{';
+    bool is_json = begin[strspn(begin, " \t\r\n")] == '{';
     mo_status status = open_listing(&l, err);
 
     if (status == MO_OK)

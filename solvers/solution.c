@@ -31,6 +31,8 @@ static const mo_layout *const layouts[] = {
 
 enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 /* Solvers write 1e+20, 1e+30 or 1e+100 for what is infinite. */
 static const double infinite = 1e20;
 
@@ -82,7 +84,13 @@ static const mo_layout *find_layout(const char *text)
 /* What is left of the text when nothing has been read of it. */
 static char *skip_byte_order_mark(char *text, size_t size)
 {
-    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
+    return size >= 3 && memcmp(text, BYTE_ORDER_MARK, 3) == 0 ? text + 3 : text;
+}
+
+bool mo_solution_sniff(const char *text)
+{
+    return find_layout(mo_layout_begins(text, BYTE_ORDER_MARK) ? text + 3
+                                                               : text) != NULL;
 }
 
 static mo_status refuse_zero_byte(const char *file, const char *text,

@@ -59,4 +59,7 @@ mo_status mo_solution_read_memory(const char *file, const char *data,
                                   mo_error *err);
 void mo_solution_free(mo_solution *solution);
 
+/* Does the text, which ends with 0, begin like one in some layout? */
+bool mo_solution_sniff(const char *text);
+
 #endif

@@ -147,5 +147,15 @@ exits "one op left out" 4 moirai-check --graph "$net" "$work/short"
 sed '1s/A/Q/' "$work/all-a" >"$work/strange"
 complains "no such device" 1 "there is no device 'Q'" \
     moirai-check -q --graph "$net" "$work/strange"
+first=$(sed -n '1s/ A//p' "$work/all-a")
+mkdir "$work/blank"
+cp "$work/here/inception.cluster.xml" "$work/blank/named.cluster.xml"
+sed "s/\"$first\"/\"first of all\"/" "$net" >"$work/blank/named.graphml"
+sed "s/^$first /first of all /; s/\$/ # on A/" "$work/all-a" >"$work/named"
+exits "blanks in a name, and comments" 0 \
+    moirai-check --graph "$work/blank/named.graphml" "$work/named"
+echo 'first of all' >>"$work/named"
+complains "a line is told" 1 "there is no op 'first of'" \
+    moirai-check -q --graph "$work/blank/named.graphml" "$work/named"
 
 done_testing

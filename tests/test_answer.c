@@ -276,6 +276,16 @@ static const struct {
       true, MO_OK },
     { "{\"\\u0061\": \"A\", \"b\": \"A\", \"c\": \"B\"}", true, MO_OK },
     { "a A\nb A\nb A\nc B\n", true, MO_OK },
+    { "a A # first\nb A #\n  # c\nc B", true, MO_OK },
+    { "\xef\xbb\xbf"
+      "a A\nb A\nc B",
+      true, MO_OK },
+    { "\xef\xbb\xbf"
+      "{\"a\": \"A\", \"b\": \"A\", \"c\": \"B\"}",
+      true, MO_OK },
+    { "a# A\nb A\nc B", true, MO_E_SYNTAX },
+    { "a b A\nc B\n", false, MO_OK },
+    { "a A\nb\n", false, MO_OK },
     { "a A\nb A\n", true, MO_E_INPUT },
     { "a A\nb A\nb B\nc B\n", true, MO_E_INPUT },
     { "a A\nb A\nc C\n", true, MO_E_SYNTAX },

@@ -101,6 +101,13 @@ static mo_status judge_columns(const settings *s, const char *path,
     return status;
 }
 
+/* With a graph at hand, what no solver writes is taken for a placement that was
+ * not written well, and told where. */
+static bool is_listing(const settings *s, const char *text)
+{
+    return mo_listing_sniff(text) || (s->graph && !mo_solution_sniff(text));
+}
+
 static mo_status judge(const settings *s, const char *path, mo_review *review,
                        mo_error *err)
 {
@@ -109,7 +116,7 @@ static mo_status judge(const settings *s, const char *path, mo_review *review,
     size_t size;
     mo_status status = mo_text_file_read(path, &text, &size, err);
 
-    if (status == MO_OK && mo_listing_sniff(text))
+    if (status == MO_OK && is_listing(s, text))
         status = judge_listing(s, name, text, size, review, err);
     else if (status == MO_OK)
         status = judge_columns(s, name, text, size, review, err);
