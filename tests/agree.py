@@ -2,15 +2,19 @@
 
     agree.py LIST [TOLD]
 
-TOLD is how many TAP claims were made before.  Each line of LIST is a claim about STEM.lp and STEM.mps, read by all solvers:
+TOLD is how many TAP claims were made before.  Each line of LIST is a claim
+about STEM.lp and STEM.mps, read by the solvers that WHO names (CBC,SCIP), or by
+all:
 
-    counts STEM         they see as many rows, columns, non-zeros and integers
-    optimum STEM        they find the same optimum, or all find none
-    optimum STEM VALUE  they find this one
+    counts WHO STEM         they see as many rows, columns, non-zeros, integers
+    optimum WHO STEM        they find the same optimum, or all find none
+    optimum WHO STEM VALUE  they find this one
 
 Speaks TAP.  HiGHS is loaded from MOIRAI_HIGHS_LIB, SCIP and Gurobi come as
-Python packages, CBC and GLPK as programs.  What is not there is not asked.
+Python packages, CBC and GLPK as programs.  What is not there is not asked; what
+is asked must answer.
 """
+import concurrent.futures
 import ctypes
 import math
 import os
@@ -20,14 +24,12 @@ import subprocess
 import sys
 import tempfile
 
-# A solver that takes longer says nothing: a claim must not hang on the slowest.
-LIMIT_SECONDS = 240
+# A solver that takes longer has failed: no claim may hang.
+LIMIT_SECONDS = 600
+AT_A_TIME = 2
 TOLERANCE = 1e-6
 INFEASIBLE = math.inf
-
-
-class NoAnswer(Exception):
-    """The solver cannot say: out of time, or beyond what its licence allows."""
+solvers = {}
 
 
 class Highs:
@@ -80,7 +82,7 @@ class Highs:
         value = self.lib.Highs_getObjectiveValue(highs)
         self.lib.Highs_destroy(highs)
         if status == self.TIME_LIMIT:
-            raise NoAnswer("out of time")
+            raise ValueError("out of time")
         if status == self.INFEASIBLE:
             return INFEASIBLE
         if status != self.OPTIMAL:
@@ -117,8 +119,6 @@ class Scip:
         model.setParam("limits/time", LIMIT_SECONDS)
         model.optimize()
         status = model.getStatus()
-        if status == "timelimit":
-            raise NoAnswer("out of time")
         if status == "infeasible":
             return INFEASIBLE
         if status != "optimal":
@@ -128,7 +128,6 @@ class Scip:
 
 class Gurobi:
     name = "Gurobi"
-    LICENSED = 2000  # rows and columns, with what comes in the package
 
     def __init__(self):
         import gurobipy
@@ -145,14 +144,10 @@ class Gurobi:
 
     def optimum(self, path):
         model = self._read(path)
-        if max(model.NumConstrs, model.NumVars) > self.LICENSED:
-            raise NoAnswer("larger than its licence")
         model.Params.MIPGap = 0
         model.Params.TimeLimit = LIMIT_SECONDS
         model.optimize()
         status = self.gurobi.GRB.Status
-        if model.Status == status.TIME_LIMIT:
-            raise NoAnswer("out of time")
         if model.Status in (status.INFEASIBLE, status.INF_OR_UNBD):
             return INFEASIBLE
         if model.Status != status.OPTIMAL:
@@ -162,17 +157,14 @@ class Gurobi:
 
 def run(*command):
     """What a program prints; it gets no input and a little more than its time."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=2 * LIMIT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise NoAnswer("out of time") from None
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=LIMIT_SECONDS + 60,
+        check=False,
+    )
     return done.stdout.decode(errors="replace")
 
 
@@ -190,14 +182,16 @@ class Program:
         self.program = shutil.which(self.command)
         if not self.program:
             raise ImportError(self.command)
-        self.folder = tempfile.TemporaryDirectory()
-        self.answer = os.path.join(self.folder.name, "answer")
 
-    def _answer(self):
-        with open(self.answer, encoding="ascii") as file:
-            text = file.read()
-        os.remove(self.answer)
-        return text
+    def _solve(self, *arguments):
+        """What it prints, and what it writes to the file it is told last."""
+        with tempfile.TemporaryDirectory() as folder:
+            answer = os.path.join(folder, "answer")
+            log = run(self.program, *arguments, answer)
+            if not os.path.exists(answer):
+                return log, ""
+            with open(answer, encoding="ascii") as file:
+                return log, file.read()
 
 
 class Cbc(Program):
@@ -214,13 +208,11 @@ class Cbc(Program):
         ) + integers
 
     def optimum(self, path):
-        run(
-            self.program, path, "ratio", "0", "allow", "0", "sec",
-            str(LIMIT_SECONDS), "solve", "solu", self.answer,
+        _, text = self._solve(
+            path, "ratio", "0", "allow", "0", "sec", str(LIMIT_SECONDS),
+            "solve", "solu",
         )
-        status = self._answer().split("\n", 1)[0]
-        if "time" in status:
-            raise NoAnswer("out of time")
+        status = text.split("\n", 1)[0]
         if status.startswith(("Infeasible", "Integer infeasible")):
             return INFEASIBLE
         found = re.match(r"Optimal - objective value +(\S+)", status)
@@ -254,48 +246,78 @@ class Glpk(Program):
         ) + integers
 
     def optimum(self, path):
-        log = run(
-            self.program, self._format(path), path, "--cuts", "--pcost",
-            "--tmlim", str(LIMIT_SECONDS), "-o", self.answer,
+        log, text = self._solve(
+            self._format(path), path, "--cuts", "--pcost",
+            "--tmlim", str(LIMIT_SECONDS), "-o",
         )
-        if "TIME LIMIT EXCEEDED" in log:
-            raise NoAnswer("out of time")
         if re.search("NO (PRIMAL|INTEGER) FEASIBLE SOLUTION", log):
             return INFEASIBLE
-        text = self._answer()
         if not re.search(r"Status: +(INTEGER )?(OPTIMAL|EMPTY)", text):
-            raise ValueError(text[:200].replace("\n", " / "))
+            raise ValueError("said: " + log[-300:].replace("\n", " / "))
         if "EMPTY" in text:
             return INFEASIBLE
         return float(re.search(r"Objective: +\S+ = (\S+)", text).group(1))
 
 
 def available():
-    """Solvers that are here; what is not is named in a comment."""
-    solvers = []
+    """Kinds that are here; what is not is named in a comment."""
+    kinds = []
     for kind in (Highs, Scip, Gurobi, Cbc, Glpk):
         try:
-            solvers.append(kind())
+            kind()
+            kinds.append(kind)
         except (ImportError, KeyError, OSError) as error:
             print(f"# {kind.name} is not here: {error}")
         except Exception as error:  # Gurobi's own, for want of a licence
             print(f"# {kind.name} does not start: {error}")
-    return solvers
+    return kinds
 
 
-def ask(solvers, question, stem):
-    """Answers by (solver, file), with those that had none left out."""
-    answers = {}
-    for solver in solvers:
-        for path in (stem + ".lp", stem + ".mps"):
-            who = f"{solver.name} {os.path.basename(path)}"
-            try:
-                answers[who] = getattr(solver, question)(path)
-            except NoAnswer as why:
-                print(f"# {who}: no answer: {why}")
-            except Exception as error:
-                answers[who] = f"failed: {error}"
-    return answers
+def open_all(kinds):
+    """Each process has solvers of its own: what they hold cannot be shared."""
+    solvers.update((kind.name, kind()) for kind in kinds)
+
+
+def ask(name, question, path):
+    """An answer, or in words why there is none."""
+    try:
+        return getattr(solvers[name], question)(path)
+    except Exception as error:
+        return f"failed: {error}"
+
+
+class Claim:
+    WORDS = {"counts": "count the same", "optimum": "find the same optimum"}
+
+    def __init__(self, line, names):
+        self.question, who, self.stem, *value = line.split()
+        self.wanted = float(value[0]) if value else None
+        self.who = [
+            name for name in names if who == "all" or name in who.split(",")
+        ]
+        self.answers = {}
+
+    def ask(self, pool):
+        for name in self.who:
+            for path in (self.stem + ".lp", self.stem + ".mps"):
+                self.answers[f"{name} {os.path.basename(path)}"] = pool.submit(
+                    ask, name, self.question, path
+                )
+
+    def holds(self):
+        """Waits for the answers; odd ones are told."""
+        answers = {who: to_be.result() for who, to_be in self.answers.items()}
+        wanted = self.wanted
+        if wanted is None:
+            wanted = next(iter(answers.values()), None)
+        odd = {w: a for w, a in answers.items() if not equal(a, wanted)}
+        for who, answer in odd.items():
+            print(f"# {who}: {answer}, not {wanted}")
+        return bool(answers) and not odd
+
+    def __str__(self):
+        return (f"{', '.join(self.who)} {self.WORDS[self.question]} in "
+                f"{os.path.basename(self.stem)}")
 
 
 def equal(one, other):
@@ -308,29 +330,23 @@ def equal(one, other):
     return abs(one - other) <= TOLERANCE * max(1, abs(other))
 
 
-def check(solvers, question, stem, wanted=None):
-    answers = ask(solvers, question, stem)
-    if wanted is None:
-        wanted = next(iter(answers.values()), None)
-    odd = {w: a for w, a in answers.items() if not equal(a, wanted)}
-    for who, answer in odd.items():
-        print(f"# {who}: {answer}, not {wanted}")
-    return bool(answers) and not odd
-
-
 def main():
-    solvers = available()
-    words = {"counts": "count the same", "optimum": "find the same optimum"}
     number = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    print("# " + " ".join(solver.name for solver in solvers))
+    kinds = available()
+    names = [kind.name for kind in kinds]
     with open(sys.argv[1], encoding="utf-8") as lines:
-        for number, line in enumerate(lines, number + 1):
-            question, stem, *value = line.split()
-            wanted = float(value[0]) if value else None
-            word = "ok" if check(solvers, question, stem, wanted) else "not ok"
-            print(f"{word} {number} - all {words[question]} in "
-                  f"{os.path.basename(stem)}", flush=True)
+        claims = [Claim(line, names) for line in lines]
+    sys.stdout.flush()
+    with concurrent.futures.ProcessPoolExecutor(
+        AT_A_TIME, initializer=open_all, initargs=(kinds,)
+    ) as pool:
+        for claim in claims:
+            claim.ask(pool)
+        for number, claim in enumerate(claims, number + 1):
+            word = "ok" if claim.holds() else "not ok"
+            print(f"{word} {number} - {claim}", flush=True)
     print(f"1..{number}")
 
 
-main()
+if __name__ == "__main__":
+    main()
