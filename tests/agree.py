@@ -168,10 +168,14 @@ def run(*command):
     return done.stdout.decode(errors="replace")
 
 
+def said(log):
+    return "said: " + log[-300:].replace("\n", " / ")
+
+
 def numbers(pattern, text):
     found = re.search(pattern, text)
     if not found:
-        raise ValueError("said: " + text[-300:].replace("\n", " / "))
+        raise ValueError(said(text))
     return tuple(int(number) for number in found.groups())
 
 
@@ -208,7 +212,7 @@ class Cbc(Program):
         ) + integers
 
     def optimum(self, path):
-        _, text = self._solve(
+        log, text = self._solve(
             path, "ratio", "0", "allow", "0", "sec", str(LIMIT_SECONDS),
             "solve", "solu",
         )
@@ -217,7 +221,7 @@ class Cbc(Program):
             return INFEASIBLE
         found = re.match(r"Optimal - objective value +(\S+)", status)
         if not found:
-            raise ValueError(status)
+            raise ValueError(status or said(log))
         return float(found.group(1))
 
 
@@ -253,7 +257,7 @@ class Glpk(Program):
         if re.search("NO (PRIMAL|INTEGER) FEASIBLE SOLUTION", log):
             return INFEASIBLE
         if not re.search(r"Status: +(INTEGER )?(OPTIMAL|EMPTY)", text):
-            raise ValueError("said: " + log[-300:].replace("\n", " / "))
+            raise ValueError(said(log))
         if "EMPTY" in text:
             return INFEASIBLE
         return float(re.search(r"Objective: +\S+ = (\S+)", text).group(1))

@@ -24,15 +24,6 @@ static unsigned number_from(const char *variable, unsigned otherwise)
     return text && *text ? (unsigned) strtoul(text, NULL, 10) : otherwise;
 }
 
-/* Where each claim is not a process of its own, valgrind or a sanitizer looks
- * at every step: a few problems then show as much as many. */
-static bool is_watched(void)
-{
-    const char *fork = getenv("CK_FORK");
-
-    return fork && strcmp(fork, "no") == 0;
-}
-
 oracle_seeds oracle_part(int part, int n_parts)
 {
     unsigned first = number_from("MOIRAI_ORACLE_FIRST", 0);

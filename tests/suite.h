@@ -7,6 +7,7 @@
  *     {
  *         TEST(empty_graph_has_none);
  *         EACH(cuts_are_found, COUNT(cases));   // once per _i
+ *         SOME(any_cut_is_clean, 300, 10);      // ten when watched
  *     }
  *
  * Tests are named as claims.  Each runs in a process of its own unless CK_FORK
@@ -16,7 +17,9 @@
 #define MO_TESTS_SUITE_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -29,6 +32,16 @@
 
 #define TEST(claim) tcase_add_test(tests, claim)
 #define EACH(claim, count) tcase_add_loop_test(tests, claim, 0, (count))
+#define SOME(claim, many, few) EACH(claim, is_watched() ? (few) : (many))
+
+/* Where each claim is not a process of its own, valgrind or a sanitizer looks
+ * at every step: a few random cases then show as much as many. */
+static inline bool is_watched(void)
+{
+    const char *fork = getenv("CK_FORK");
+
+    return fork && strcmp(fork, "no") == 0;
+}
 
 /* call takes &err, which this declares; fails with the error's own words. */
 #define MUST(call)                                                            \

@@ -273,7 +273,7 @@ START_TEST(memory_beyond_the_limit_is_refused)
     mo_child_job job = { .body = take_memory, .context = &size };
     mo_child_result result;
 
-    if (getenv("CK_FORK") && strcmp(getenv("CK_FORK"), "no") == 0)
+    if (is_watched())
         return; /* sanitizers and valgrind have memory of their own */
     MUST(mo_child_run(&job, &result, &err));
     ck_assert_int_eq(result.code, 0);

@@ -309,8 +309,8 @@ SUITE(shift)
     TEST(what_takes_no_time_goes_first);
     TEST(what_takes_no_time_waits_for_a_busy_device);
     TEST(an_order_against_the_graph_is_refused);
-    EACH(any_order_of_the_graph_becomes_a_valid_schedule, 100);
-    EACH(no_claims_at_all_are_the_order_of_the_graph, 50);
-    EACH(delays_are_taken_out_and_nothing_gets_later, 100);
-    EACH(a_reader_put_first_is_refused_wherever_it_is, 50);
+    SOME(any_order_of_the_graph_becomes_a_valid_schedule, 100, 10);
+    SOME(no_claims_at_all_are_the_order_of_the_graph, 50, 5);
+    SOME(delays_are_taken_out_and_nothing_gets_later, 100, 10);
+    SOME(a_reader_put_first_is_refused_wherever_it_is, 50, 5);
 }

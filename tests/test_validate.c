@@ -698,7 +698,7 @@ SUITE(validate)
     TEST(a_wrong_makespan_is_corrected);
     TEST(names_cannot_command_a_terminal);
     TEST(only_so_many_are_listed);
-    EACH(wild_numbers_are_judged, 500);
-    EACH(small_ones_are_judged_as_by_definition, 60);
-    EACH(crowds_are_judged_as_by_definition, 20);
+    SOME(wild_numbers_are_judged, 500, 50);
+    SOME(small_ones_are_judged_as_by_definition, 60, 6);
+    SOME(crowds_are_judged_as_by_definition, 20, 2);
 }
