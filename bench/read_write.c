@@ -1,10 +1,10 @@
 /*
  * read_write read GRAPH          seconds to read it, and the peak memory in kB
  * read_write write GRAPH FILE    seconds to write it, once it is read
- * read_write run COMMAND...      seconds that any command takes, and its peak
- *                                memory in kB
+ * read_write run COMMAND...      seconds that any command takes, its peak
+ *                                memory in kB, the processor's seconds
  *
- * One clock for all that read_write.sh and emit.sh compare.
+ * One clock for all that read_write.sh, emit.sh and solve.sh compare.
  */
 #include <config.h>
 
@@ -60,6 +60,11 @@ static mo_status time_write(const mo_graph *g, const char *path, mo_error *err)
     return status;
 }
 
+static double seconds(struct timeval time)
+{
+    return (double) time.tv_sec + 1e-6 * (double) time.tv_usec;
+}
+
 static int time_command(char **argv)
 {
     double start = now();
@@ -72,10 +77,11 @@ static int time_command(char **argv)
         perror(argv[0]);
         _exit(127);
     }
-    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0)
+    if (child < 0 || wait4(child, &status, 0, &usage) != child)
         return EXIT_FAILURE;
-    printf("%.3f %ld\n", now() - start, usage.ru_maxrss);
-    return EXIT_SUCCESS;
+    printf("%.4f %ld %.4f\n", now() - start, usage.ru_maxrss,
+           seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int fail(const mo_error *err)
