@@ -125,7 +125,7 @@ START_TEST(no_schedule_of_a_crowd_beats_it)
     problem p = { 0 };
 
     crowd_make(&p, (unsigned) _i);
-    for (int number = 0; number < N_REGIMES; number++) {
+    for (int number = _i % 5; number < N_REGIMES; number += 5) {
         mo_regime regime = regime_of(number);
         mo_schedule *s = NULL;
         int64_t upper_ns, bound_ns = bound_of(p.x, &regime);
