@@ -32,8 +32,8 @@ if [ ! -r "$authors/example-1.graphml" ] ||
     exit 77
 fi
 
-work=$(mktemp -d "${TMPDIR:-.}/moirai-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d "${TMPDIR:-$PWD}/moirai-bench.XXXXXX")
+trap 'cd / && rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cp "$authors"/example-1.* "$authors"/GoogLeNet.* "$work"
 cd "$work"
@@ -139,7 +139,8 @@ overhead()
 time_long()
 {
     write_options
-    moirai-emit -q --formulation paper --closure -o long.lp example-1.graphml
+    moirai-emit -q --formulation paper --closure --slack 1.1 -o long.lp \
+        example-1.graphml
     i=0
     while [ "$i" -lt "$times" ]; do
         own program --options_file own.options long.lp
