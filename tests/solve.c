@@ -25,8 +25,10 @@ static struct highs {
     int (*set_bool)(void *highs, const char *option, int value);
     int (*set_int)(void *highs, const char *option, int value);
     int (*set_double)(void *highs, const char *option, double value);
+    int (*set_string)(void *highs, const char *option, const char *value);
     int (*read_model)(void *highs, const char *path);
     int (*run)(void *highs);
+    int (*forget)(void *highs);
     int (*model_status)(const void *highs);
     double (*objective)(const void *highs);
     int (*n_columns)(const void *highs);
@@ -56,8 +58,10 @@ static bool find_all(void)
            find("Highs_setBoolOptionValue", &highs.set_bool) &&
            find("Highs_setIntOptionValue", &highs.set_int) &&
            find("Highs_setDoubleOptionValue", &highs.set_double) &&
+           find("Highs_setStringOptionValue", &highs.set_string) &&
            find("Highs_readModel", &highs.read_model) &&
            find("Highs_run", &highs.run) &&
+           find("Highs_clearSolver", &highs.forget) &&
            find("Highs_getModelStatus", &highs.model_status) &&
            find("Highs_getObjectiveValue", &highs.objective) &&
            find("Highs_getNumCol", &highs.n_columns) &&
@@ -168,6 +172,19 @@ static solve_status status_of(int highs_status)
     }
 }
 
+/* HiGHS's presolve loses all solutions of a few models that have some, in one
+ * file format and not in the other: "infeasible" has to hold without it. */
+static int run(void *solver)
+{
+    highs.run(solver);
+    if (highs.model_status(solver) != MODEL_INFEASIBLE)
+        return highs.model_status(solver);
+    ck_assert_int_eq(highs.forget(solver), STATUS_OK);
+    ck_assert_int_eq(highs.set_string(solver, "presolve", "off"), STATUS_OK);
+    highs.run(solver);
+    return highs.model_status(solver);
+}
+
 void solve_file(const char *path, solved *result)
 {
     void *solver;
@@ -177,8 +194,7 @@ void solve_file(const char *path, solved *result)
     solver = make_solver();
     if (highs.read_model(solver, path) == STATUS_OK) {
         count(solver, result);
-        highs.run(solver);
-        result->highs_status = highs.model_status(solver);
+        result->highs_status = run(solver);
         result->status = status_of(result->highs_status);
     }
     if (result->status == SOLVE_OPTIMAL) {
