@@ -94,7 +94,11 @@ static bool read_line(const char *line, mo_step *step)
     if (mo_log_after(line, "best possible ", &value) ||
         mo_log_behind(line, "Lower bound:", &value))
         mo_log_bound(step, value, 6);
-    return step->has_incumbent || step->has_bound;
+    if (strncmp(line, "Dual infeasible - ", 18) == 0) {
+        step->has_claim = true;
+        step->claim = MO_CLAIM_UNBOUNDED;
+    }
+    return step->has_incumbent || step->has_bound || step->has_claim;
 }
 
 const mo_solver mo_solver_cbc = {

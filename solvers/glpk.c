@@ -74,6 +74,22 @@ static mo_status command(const mo_found *found, const mo_job *job,
     return status == MO_OK ? add_limits(job, line, err) : status;
 }
 
+/* Its files only say that there is no solution when presolve or the relaxation
+ * show why. */
+static bool read_end(const char *line, mo_step *step)
+{
+    step->has_claim = true;
+    if (strstr(line, " HAS NO PRIMAL FEASIBLE SOLUTION") ||
+        strstr(line, " HAS NO INTEGER FEASIBLE SOLUTION"))
+        step->claim = MO_CLAIM_INFEASIBLE;
+    else if (strstr(line, " HAS NO DUAL FEASIBLE SOLUTION") ||
+             strstr(line, " HAS UNBOUNDED "))
+        step->claim = MO_CLAIM_UNBOUNDED;
+    else
+        step->has_claim = false;
+    return step->has_claim;
+}
+
 /* "+ 85730: >>>>>   6.000000000e+00 >=   0.000000000e+00 100.0% (6454; 10578)"
  * and "mip =" in place of the arrows where nothing was found just now. */
 static bool read_line(const char *line, mo_step *step)
@@ -83,7 +99,7 @@ static bool read_line(const char *line, mo_step *step)
 
     *step = (mo_step){ 0 };
     if (line[0] != '+')
-        return false;
+        return read_end(line, step);
     for (int i = 1; i + 1 < n; i++)
         if (words[i].length == 2 && memcmp(words[i].text, ">=", 2) == 0)
             mo_log_row(step, &words[i - 1], &words[i + 1], 10);

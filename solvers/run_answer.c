@@ -223,8 +223,11 @@ static void take_claim(const mo_run_log *log, const mo_child_result *result,
     const mo_solution *solution = outcome->solution;
     bool lives =
         result->end != MO_CHILD_KILLED && result->end != MO_CHILD_TIMEOUT;
+    bool ends = log->has_claim && lives && is_an_end(log->claim);
 
-    if (solution && solution->claim != MO_CLAIM_NOTHING)
+    /* The log tells more than a file without values. */
+    if (solution && solution->claim != MO_CLAIM_NOTHING &&
+        !(ends && solution->n == 0))
         outcome->claim = solution->claim;
     else if (log->has_claim && lives &&
              (is_an_end(log->claim) || (solution && solution->n > 0)))
