@@ -131,6 +131,10 @@ moirai-emit -q --formulation sct "$net" -o "$work/m.lp" \
 complains "a model that places nothing" 1 "nothing to check" \
     moirai-check "$work/here/sct.sol"
 
+complains "a report in the place of the answer" 2 "would replace" \
+    moirai-check "$sol" -o "$sol"
+ok "which is still there" moirai-check -q "$sol"
+
 # --------------------------------------------------------------- placements --
 
 exits "the schedule" 0 moirai-check -o "$work/report" \

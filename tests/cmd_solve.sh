@@ -90,6 +90,23 @@ complains "a place without it" 2 "--solver-path" \
 complains "a command without template" 2 "--command" \
     moirai-solve --via command model.lp
 
+complains "an answer in the place of the model" 2 "would replace" \
+    moirai-solve model.lp -o ./model.lp
+complains "no place for an answer, before it is looked for" 1 "nowhere/a.sol" \
+    moirai-solve --via command --command 'touch ran # {model} {solution}' \
+    model.lp -o nowhere/a.sol
+ok "nothing was run" test ! -e ran
+printf '%s\n' 'Minimize' ' obj: a' 'Subject To' ' r: a + b >= 3' 'Bounds' \
+    ' a free' ' b free' 'End' >endless.lp
+printf '%s\n' 'Minimize' ' obj: a' 'Subject To' ' r: a >= 3' ' q: a <= 1' \
+    'End' >never.lp
+for solver in $here; do
+    exits "$solver: infeasible" 3 moirai-solve --solver "$solver" never.lp
+    is "$solver says so" "$(sed -n 's/:.*//p' out | head -n 1)" infeasible
+    exits "$solver: unbounded" 3 moirai-solve --solver "$solver" endless.lp
+    ok "$solver says so" grep -q '^limit: unbounded' out
+done
+
 # ------------------------------------------------------------- misbehaviour --
 
 exits "one that exits with nothing" 3 bad true
@@ -135,6 +152,17 @@ exits "one that denies what is known" 3 moirai-solve --via command \
     --command 'cp denied.sol {solution} # {model}' model.lp -o denied2.sol
 ok "is contradicted" grep -q 'says there is no answer, but one of' err
 is "and not believed" "$(sed -n 's/:.*//p' out | head -n 1)" limit
+
+exits "one that finds nothing better than its start" 0 moirai-solve \
+    --via command --command 'true {model} {solution}' --start start.sol \
+    model.lp -o kept.sol
+is "has that" "$(sed -n 's/^solver *\(.*\),.*/\1/p' out)" "the start"
+ok "says why" grep -q 'the command: ended .* no answer' err
+ok "and it holds" moirai-check -q kept.sol
+exits "a start that does not hold" 3 moirai-solve --json \
+    --via command --command 'true {model} {solution}' --start half.sol \
+    model.lp -o kept2.sol
+ok "is none, which is said beside JSON" grep -q 'the command: ended' err
 
 # ------------------------------------------------------------------ limits --
 

@@ -24,6 +24,20 @@ typedef struct settings {
     int code; /* to leave with when nothing failed */
 } settings;
 
+static mo_status spare_inputs(const settings *s, const char *path,
+                              mo_error *err)
+{
+    const mo_prepare *p = &s->prepare;
+    const char *inputs[] = { path, s->graph, p->load.cluster, p->load.profile,
+                             p->fusion };
+    mo_status status = mo_outputs_check(s->outputs, OUTPUTS, err);
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
+    return status;
+}
+
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
@@ -32,7 +46,7 @@ static mo_status check_options(const settings *s, const char *path,
     if (from_stdin && s->graph && strcmp(s->graph, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "only one of answer and graph can be standard input");
-    return mo_outputs_check(s->outputs, OUTPUTS, err);
+    return spare_inputs(s, path, err);
 }
 
 static mo_status judge_listing(const settings *s, const char *path, char *text,

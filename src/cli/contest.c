@@ -11,6 +11,8 @@
 
 const char *mo_entry_title(const mo_entry *entry)
 {
+    if (entry->is_start)
+        return "the start";
     return entry->solver ? entry->solver->title : "the command";
 }
 
@@ -179,8 +181,8 @@ mo_status mo_contest_find(const mo_contest_options *o, const mo_talk *talk,
         c->entries[c->n++] = (mo_entry){ .way = MO_WAY_COMMAND };
         return MO_OK;
     }
-    status = o->solvers ? find_named(o, talk, c, err)
-                        : find_any(o, talk, c, err);
+    status =
+        o->solvers ? find_named(o, talk, c, err) : find_any(o, talk, c, err);
     c->finding_s = mo_talk_seconds() - begin;
     return status;
 }

@@ -55,7 +55,8 @@ enum { MO_CONTEST_MOST = 8 };
 
 /* One of them, and what came of it. */
 typedef struct mo_entry {
-    const mo_solver *solver; /* NULL: a command of the user's */
+    const mo_solver *solver; /* NULL: a command of the user's, or the start */
+    bool is_start;
     mo_found found;
     mo_way way;
     mo_outcome outcome;
@@ -68,13 +69,13 @@ typedef struct mo_entry {
 
 typedef struct mo_contest {
     int n;
-    mo_entry entries[MO_CONTEST_MOST];
-    double finding_s; /* comes off the time to solve */
+    mo_entry entries[MO_CONTEST_MOST + 1]; /* and the start */
+    double finding_s;                      /* comes off the time to solve */
     double seconds;
     bool presolve;
 } mo_contest;
 
-/* "SCIP", or "the command". */
+/* "SCIP", "the command", or "the start". */
 const char *mo_entry_title(const mo_entry *entry);
 
 /* Was its solver found in such a form? */

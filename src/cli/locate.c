@@ -179,22 +179,53 @@ static mo_status find(const kind *k, const mo_locate *from, const mo_talk *talk,
     return has ? search(&q, path, err) : MO_OK;
 }
 
+static mo_status compare(const char *what, const char *path, bool has,
+                         uint64_t wanted, uint64_t found, mo_error *err)
+{
+    if (!has || wanted == found)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_INPUT, path, 0,
+                      "is another %s: %016" PRIx64 ", but the solution is of "
+                      "%016" PRIx64,
+                      what, found, wanted);
+}
+
+static bool digest_built_in(const mo_builtin_cluster *c, uint64_t *digest)
+{
+    mo_cluster *cluster = NULL;
+    bool done = mo_cluster_read_memory(c->name, c->text, strlen(c->text),
+                                       &cluster, NULL) == MO_OK &&
+                mo_cluster_digest(cluster, digest, NULL) == MO_OK;
+
+    mo_cluster_free(cluster);
+    return done;
+}
+
 /* The name of a built-in cluster, or NULL. */
 static const char *built_in_cluster(uint64_t wanted)
 {
     for (const mo_builtin_cluster *c = mo_builtin_clusters; c->name; c++) {
-        mo_cluster *cluster = NULL;
         uint64_t digest;
-        bool same = mo_cluster_read_memory(c->name, c->text, strlen(c->text),
-                                           &cluster, NULL) == MO_OK &&
-                    mo_cluster_digest(cluster, &digest, NULL) == MO_OK &&
-                    digest == wanted;
 
-        mo_cluster_free(cluster);
-        if (same)
+        if (digest_built_in(c, &digest) && digest == wanted)
             return c->name;
     }
     return NULL;
+}
+
+/* Before times are looked for that ops need not have on devices of another
+ * cluster. */
+static mo_status refuse_built_in(const char *name, const mo_origin *origin,
+                                 mo_error *err)
+{
+    for (const mo_builtin_cluster *c = mo_builtin_clusters;
+         c->name && origin->has_cluster; c++) {
+        uint64_t digest;
+
+        if (strcmp(c->name, name) == 0 && digest_built_in(c, &digest))
+            return compare("cluster", name, true, origin->cluster, digest, err);
+    }
+    return MO_OK;
 }
 
 static mo_status find_cluster(const mo_locate *what, const mo_origin *origin,
@@ -202,6 +233,10 @@ static mo_status find_cluster(const mo_locate *what, const mo_origin *origin,
 {
     const char *name = what->cluster;
 
+    mo_status status = name ? refuse_built_in(name, origin, err) : MO_OK;
+
+    if (status != MO_OK)
+        return status;
     if (!name && origin->has_cluster)
         name = built_in_cluster(origin->cluster);
     return find(&cluster_kind, what, talk, name, origin->has_cluster,
@@ -250,17 +285,6 @@ void mo_located_clear(mo_located *located)
     free(located->profile);
     free(located->rules);
     *located = (mo_located){ 0 };
-}
-
-static mo_status compare(const char *what, const char *path, bool has,
-                         uint64_t wanted, uint64_t found, mo_error *err)
-{
-    if (!has || wanted == found)
-        return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, path, 0,
-                      "is another %s: %016" PRIx64 ", but the solution is of "
-                      "%016" PRIx64,
-                      what, found, wanted);
 }
 
 mo_status mo_locate_same(const mo_origin *origin, const mo_located *located,

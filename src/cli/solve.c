@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/compress.h"
 #include "cli/contest.h"
 #include "cli/jury.h"
 #include "cli/model_file.h"
+#include "cli/outputs.h"
 #include "cli/solve_write.h"
 #include "cli/solving.h"
 #include "cli/talk.h"
@@ -20,6 +22,7 @@ typedef struct settings {
     mo_prepare prepare; /* for the check */
     const char *graph;
     const char *output;
+    char *made; /* output, where none was given */
     bool list, json;
     mo_talk talk;
     int code; /* to leave with when nothing failed */
@@ -56,15 +59,30 @@ static void say_unchecked(const settings *s, const mo_jury *jury,
                 mo_error_format(&jury->why, text, sizeof text));
 }
 
-static mo_status write_results(settings *s, const char *model,
-                               const mo_jury *jury, const mo_contest *c,
-                               const mo_award *award, mo_error *err)
+/* Why there is none, where the report has no place for it. */
+static void say_unanswered(const settings *s, const mo_contest *c,
+                           const mo_award *award)
 {
-    char *made = s->output ? NULL : default_output(model);
-    const char *path = s->output ? s->output : made;
-    bool to_stdout = path && strcmp(path, "-") == 0;
+    bool told = award->best ? !award->best->is_start : !s->json;
+
+    for (int i = 0; i < c->n && !told && !s->talk.quiet; i++) {
+        const mo_entry *e = &c->entries[i];
+
+        if (e->status == MO_OK &&
+            (!e->outcome.solution || e->outcome.solution->n == 0))
+            fprintf(stderr, "%s: %s: %s\n", s->talk.command, mo_entry_title(e),
+                    e->outcome.text);
+    }
+}
+
+static mo_status write_results(const settings *s, const mo_jury *jury,
+                               const mo_contest *c, const mo_award *award,
+                               mo_error *err)
+{
+    const char *path = s->output;
+    bool to_stdout = strcmp(path, "-") == 0;
     mo_out *out;
-    mo_status status = path ? MO_OK : mo_fail_memory(err);
+    mo_status status = MO_OK;
 
     if (status == MO_OK && award->best)
         status = mo_solve_write(award, jury, path, err);
@@ -76,7 +94,6 @@ static mo_status write_results(settings *s, const char *model,
             mo_out_printf(out, "%-12s%s\n", "written to", path);
         status = mo_out_commit(out, err);
     }
-    free(made);
     return status;
 }
 
@@ -98,12 +115,49 @@ static mo_status solve(settings *s, const char *model, const char *beside,
                                 &award, err);
     if (status == MO_OK) {
         say_unchecked(s, &jury, &award);
-        status = write_results(s, beside, &jury, &contest, &award, err);
+        say_unanswered(s, &contest, &award);
+        status = write_results(s, &jury, &contest, &award, err);
         s->code = mo_solve_code(&award);
     }
     mo_contest_clear(&contest);
     mo_jury_clear(&jury);
     return status;
+}
+
+/* Nobody shall wait for an answer that has no place. */
+static mo_status try_output(const char *path, mo_error *err)
+{
+    struct stat state;
+    mo_out *out;
+    mo_status status;
+
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &state) == 0 && !S_ISREG(state.st_mode) &&
+         !S_ISDIR(state.st_mode)))
+        return MO_OK;
+    status = mo_out_open(path, &out, err);
+    if (status == MO_OK)
+        mo_out_abandon(out);
+    return status;
+}
+
+static mo_status choose_output(settings *s, const char *model, mo_error *err)
+{
+    mo_output output = { .option = "--output" };
+    const char *inputs[] = { model, s->contest.start, s->graph,
+                             s->prepare.load.cluster, s->prepare.load.profile };
+    mo_status status = MO_OK;
+
+    if (!s->output)
+        s->output = s->made =
+            default_output(strcmp(model, "-") == 0 ? "model" : model);
+    if (!s->output)
+        return mo_fail_memory(err);
+    output.path = s->output;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status = mo_outputs_spare(&output, 1, inputs[i], err);
+    return status == MO_OK ? try_output(s->output, err) : status;
 }
 
 /* From here on a signal stops the solvers, not us. */
@@ -154,7 +208,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
         return list(s, err);
     if (n_operands == 0)
         return mo_fail(err, MO_E_USAGE, "which model? give a file, or --list");
-    return solve_in_folder(s, operands[0], err);
+    status = choose_output(s, operands[0], err);
+    return status == MO_OK ? solve_in_folder(s, operands[0], err) : status;
 }
 
 int main(int argc, char **argv)
@@ -196,5 +251,6 @@ int main(int argc, char **argv)
     int code = mo_command_main(&command, argc, argv, run, &s);
 
     mo_option_list_free(&s.prepare.shapes);
+    free(s.made);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -66,6 +66,8 @@ static const mo_entry *speaker(const mo_award *award, const mo_contest *c)
 
 static const char *name_of(const mo_entry *e)
 {
+    if (e->is_start)
+        return "start";
     return e->solver ? e->solver->name : "command";
 }
 

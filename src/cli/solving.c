@@ -18,6 +18,29 @@ static void say_failures(const mo_contest *c, const mo_talk *talk)
                     mo_entry_title(&c->entries[i]), c->entries[i].err.text);
 }
 
+/* What was given to start from is an answer, too, if it holds: a solver that
+ * found none, or takes no start, is no reason to have nothing. */
+static void enter_start(const mo_contest_options *options, mo_jury *jury,
+                        mo_contest *c)
+{
+    mo_entry *e = &c->entries[c->n];
+
+    if (!options->start)
+        return;
+    *e = (mo_entry){ .is_start = true,
+                     .ended = true,
+                     .outcome = { .claim = MO_CLAIM_FEASIBLE,
+                                  .text = "as it was given" } };
+    c->n++;
+    if (mo_solution_read(options->start, &e->outcome.solution, NULL) == MO_OK)
+        mo_jury_hear(jury, e);
+    if (e->judged && mo_judgement_valid(&e->judgement))
+        return;
+    mo_outcome_clear(&e->outcome);
+    mo_judgement_clear(&e->judgement);
+    c->n--;
+}
+
 static mo_status solve_once(const mo_contest_options *options,
                             const char *model, const mo_workdir *folder,
                             bool presolve, mo_jury *jury, mo_contest *c,
@@ -32,6 +55,7 @@ static mo_status solve_once(const mo_contest_options *options,
     if (status != MO_OK)
         return status;
     say_failures(c, jury->talk);
+    enter_start(options, jury, c);
     mo_jury_award(jury, c, award);
     return MO_OK;
 }
