@@ -9,47 +9,71 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/compress.h"
 #include "solvers/places.h"
 #include "solvers/unpack.h"
 
-static bool ends_with(const char *path, size_t length, const char *ending)
-{
-    size_t n = strlen(ending);
+/* What a file begins with, comments of either format left out. */
+typedef struct beginning {
+    bool empty, mps, lp;
+} beginning;
 
-    return length >= n && strncasecmp(path + length - n, ending, n) == 0;
+/* The first line that is no comment and not blank; "" where there is none.
+ * What does not fit is of no interest. */
+static void first_line(FILE *file, char *line, int size)
+{
+    bool begun = false; /* in the middle of a long line */
+
+    while (fgets(line, size, file)) {
+        bool comment = line[0] == '*' || line[0] == '\\';
+
+        if (!begun && !comment && line[strspn(line, " \t\r\n")])
+            return;
+        begun = !strchr(line, '\n');
+    }
+    line[0] = '\0';
 }
 
-/* MPS begins with one of these words, after comments; LP never does. */
-static bool begins_as_mps(const char *path)
+static bool begins_with(const char *line, const char *word)
 {
-    static const char *const words[] = { "NAME", "ROWS", "OBJSENSE" };
-    char line[512] = "";
+    return strncasecmp(line, word, strlen(word)) == 0;
+}
+
+static mo_status look_into(const char *path, beginning *found, mo_error *err)
+{
     FILE *file = fopen(path, "re");
-    bool mps = false;
+    char line[512];
+    const char *word;
 
     if (!file)
-        return false;
-    while (fgets(line, sizeof line, file))
-        if (line[0] != '*' && line[strspn(line, " \t\r\n")])
-            break;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(line, words[i], strlen(words[i])) == 0)
-            mps = true;
+        return mo_fail_errno(err, path, "cannot be opened");
+    first_line(file, line, sizeof line);
     fclose(file);
-    return mps;
+    word = line + strspn(line, " \t");
+    *found = (beginning){
+        .empty = !*word,
+        .mps = begins_with(line, "NAME") || begins_with(line, "ROWS") ||
+               begins_with(line, "OBJSENSE"),
+        .lp = begins_with(word, "min") || begins_with(word, "max"),
+    };
+    return MO_OK;
 }
 
-/* By the name that was given, else by looking into the file. */
-static const char *model_name(const char *given, const char *file)
+/* By what is in it; solvers take a file that is no model for an empty one, and
+ * say that it is solved. */
+static mo_status name_model(const char *given, const char *file,
+                            const char **name, mo_error *err)
 {
-    size_t stem = mo_compress_stem(given);
+    beginning found;
+    mo_status status = look_into(file, &found, err);
 
-    if (ends_with(given, stem, ".mps"))
-        return "model.mps";
-    if (ends_with(given, stem, ".lp"))
-        return "model.lp";
-    return begins_as_mps(file) ? "model.mps" : "model.lp";
+    if (status != MO_OK)
+        return status;
+    if (!found.mps && !found.lp)
+        return mo_fail_at(err, MO_E_SYNTAX, given, 0,
+                          found.empty ? "is empty: no model is in it"
+                                      : "is neither an LP nor an MPS model");
+    *name = found.mps ? "model.mps" : "model.lp";
+    return MO_OK;
 }
 
 /* Makes target what source is, without copying it. */
@@ -85,11 +109,13 @@ static mo_status bring_model(const mo_job *job, mo_run_files *files,
                              mo_error *err)
 {
     char *raw = mo_places_text("%s/model", job->folder);
+    const char *name;
     mo_status status = raw ? bring(job->model, raw, err) : mo_fail_memory(err);
 
+    if (status == MO_OK)
+        status = name_model(job->model, raw, &name, err);
     if (status == MO_OK) {
-        files->model =
-            mo_places_text("%s/%s", job->folder, model_name(job->model, raw));
+        files->model = mo_places_text("%s/%s", job->folder, name);
         if (!files->model)
             status = mo_fail_memory(err);
         else if (rename(raw, files->model) != 0)

@@ -83,6 +83,12 @@ ok "and nothing is written" test ! -e none.sol
 
 complains "no such model" 1 "nothing.lp" moirai-solve -q nothing.lp
 exits "no model" 2 moirai-solve
+: >empty.lp
+printf '\\ only a comment\n' >comment.lp
+echo garbage >garbage.lp
+complains "an empty model" 1 'empty.lp: is empty' moirai-solve empty.lp
+complains "a comment alone" 1 'is empty' moirai-solve comment.lp
+complains "something else" 1 'neither an LP nor an MPS' moirai-solve garbage.lp
 complains "no such solver" 2 "there is no solver 'abacus'" \
     moirai-solve --solver abacus model.lp
 complains "a place without it" 2 "--solver-path" \
