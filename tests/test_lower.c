@@ -145,5 +145,5 @@ SUITE(lower)
     EACH(simple_problems_are_bounded_exactly, COUNT(exact));
     TEST(the_bound_that_won_is_named);
     SOME(no_schedule_beats_it, N_SEEDS / SEEDS_AT_ONCE, 1);
-    SOME(no_schedule_of_a_crowd_beats_it, 20, 1);
+    SOME(no_schedule_of_a_crowd_beats_it, 20, 0);
 }
