@@ -1,11 +1,18 @@
 # MO_HIGHS
 # The default solver.  It is never linked: moirai-solve loads it at run time,
 # so all we need is where the library and its C header lie.  The packaged one
-# of ./bootstrap is in the private Python folder; since that goes away with the
-# tree, make install copies it (HIGHS_PREFIX), unless it is the system's.
+# of ./bootstrap is in the private Python folder, which MOIRAI_PYTHON names
+# where the source is elsewhere; since that goes away with the tree, make
+# install copies it (HIGHS_PREFIX), unless it is the system's.
 AC_DEFUN([MO_HIGHS], [
-  mo_private=`cd "$srcdir" && pwd`/build/python/lib
-  for mo_dir in "$mo_private"/python3*/site-packages/highsbox/highs_dist; do
+  mo_private=`cd "$srcdir" && pwd`/build/python
+  mo_python_prefix=
+  AS_IF([test -n "$MOIRAI_PYTHON"],
+    [mo_python_prefix=`AS_DIRNAME(["$MOIRAI_PYTHON"])`
+     mo_python_prefix=${mo_python_prefix%/bin}])
+  mo_box=site-packages/highsbox/highs_dist
+  for mo_dir in "$mo_private"/lib/python3*/$mo_box \
+    "$mo_python_prefix"/lib/python3*/$mo_box; do
     test -d "$mo_dir" && break
   done
   mo_pc=`$PKG_CONFIG --variable=prefix highs 2>/dev/null`
@@ -32,10 +39,7 @@ AC_DEFUN([MO_HIGHS], [
   AC_DEFINE_UNQUOTED([MO_HIGHS_PREFIX], ["$HIGHS_PREFIX"],
     [Where HiGHS was when this was built; empty: nowhere, or the system's])
 
-  mo_python_prefix=
-  AS_IF([test -n "$MOIRAI_PYTHON"],
-    [mo_python_prefix=`AS_DIRNAME(["$MOIRAI_PYTHON"])`])
-  AC_DEFINE_UNQUOTED([MO_PRIVATE_PYTHON], ["${mo_python_prefix%/bin}"],
+  AC_DEFINE_UNQUOTED([MO_PRIVATE_PYTHON], ["$mo_python_prefix"],
     [The Python environment in which solvers are looked for last])
 
   AS_IF([test "$mo_found" = yes],
