@@ -89,12 +89,13 @@ void library_ways_find(void)
 {
     const char *highs = getenv("MOIRAI_HIGHS_LIB");
     char *scip = in_python("/lib/python3*/site-packages/*/libscip[-.]*so*");
-    char *new_gurobi = built("standin_gurobi.so");
-    char *old_gurobi = built("standin_gurobi_old.so");
+    char *new_gurobi, *old_gurobi;
     mo_cbc_api cbc;
 
     if (highs && !*highs)
         highs = NULL;
+    new_gurobi = highs ? built("standin_gurobi.so") : NULL;
+    old_gurobi = highs ? built("standin_gurobi_old.so") : NULL;
     add(&(library_way){ "HiGHS", mo_highs_solve, mo_highs_library_version,
                         highs, true },
         highs != NULL);
@@ -103,10 +104,10 @@ void library_ways_find(void)
         scip != NULL);
     add(&(library_way){ "Gurobi's stand-in", mo_gurobi_solve,
                         mo_gurobi_library_version, new_gurobi, true },
-        new_gurobi && highs);
+        new_gurobi != NULL);
     add(&(library_way){ "Gurobi's old stand-in", mo_gurobi_solve,
                         mo_gurobi_library_version, old_gurobi, true },
-        old_gurobi && highs);
+        old_gurobi != NULL);
     add(&(library_way){ "CBC", mo_cbc_solve, mo_cbc_library_version, NULL,
                         false },
         mo_cbc_open(NULL, &cbc, NULL) == MO_OK);
