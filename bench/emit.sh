@@ -10,6 +10,8 @@
 # DRIVER is bench/read_write, moirai-emit is on the PATH, MOIRAI_DATA has the
 # networks.  Exits 1 when a limit is missed, 77 without the networks.
 set -eu
+# shellcheck source=bench/verdict.sh
+. "$(dirname "$0")/verdict.sh"
 
 driver=$1
 times=${2:-5}
@@ -24,23 +26,6 @@ fi
 work=$(mktemp -d "${TMPDIR:-.}/moirai-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-
-failed=0
-
-# line WHAT VALUE LIMIT DIRECTION DETAIL; the limit - is none.
-line()
-{
-    if [ "$3" = - ]; then
-        verdict='    '
-    elif awk "BEGIN { exit !($2 $4 $3) }"; then
-        verdict=PASS
-    else
-        verdict=FAIL
-        failed=1
-    fi
-    printf '%s  %-45s %8.3f   limit %2s %-5s (%s)\n' \
-        "$verdict" "$1" "$2" "$4" "$3" "$5"
-}
 
 ratio()
 {

@@ -19,6 +19,8 @@
 # MOIRAI_DATA has the networks.  Exits 1 when a limit is missed, 77 without the
 # networks or HiGHS.
 set -eu
+# shellcheck source=bench/verdict.sh
+. "$(dirname "$0")/verdict.sh"
 
 driver=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 times=${2:-3}
@@ -44,23 +46,6 @@ if [ -z "$highs" ] || ! grep -q '"solver": "highs".*"library": "' list.json; the
     echo "there is no program and library of HiGHS" >&2
     exit 77
 fi
-
-failed=0
-
-# line WHAT VALUE LIMIT DIRECTION DETAIL; the limit - is none.
-line()
-{
-    if [ "$3" = - ]; then
-        verdict='    '
-    elif awk "BEGIN { exit !($2 $4 $3) }"; then
-        verdict=PASS
-    else
-        verdict=FAIL
-        failed=1
-    fi
-    printf '%s  %-45s %8.3f   limit %2s %-5s (%s)\n' \
-        "$verdict" "$1" "$2" "$4" "$3" "$5"
-}
 
 calculate()
 {
