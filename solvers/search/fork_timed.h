@@ -1,0 +1,32 @@
+/*
+ * fork_timed.h - proofs that a fork takes longer than some time, by prices on
+ * stretches of time of devices and ports.
+ */
+#ifndef MO_SEARCH_FORK_TIMED_H
+#define MO_SEARCH_FORK_TIMED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "solvers/search/fork.h"
+
+typedef struct mo_timed_options {
+    int effort; /* 1: about a second for a hundred ops; doubles the work */
+    const mo_stop *stop;
+    /* NULL, or: filled, where there is no proof, with a placement that the
+     * prices suggest, a device and a start for each op of the fork's segment in
+     * its order; *suggested says whether it was. */
+    int *device;
+    int64_t *start_ns;
+    bool *suggested;
+} mo_timed_options;
+
+/* True: with u on a and v on b (as in fork_fast.h), v cannot start within
+ * time_ns, not even just then.  False says nothing. */
+mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
+                        int b, int64_t time_ns, const mo_timed_options *options,
+                        bool *refuted, mo_error *err);
+
+#endif

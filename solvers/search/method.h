@@ -1,0 +1,68 @@
+/*
+ * method.h - the ways to place an instance without a MILP solver: one table,
+ * one file for each.
+ */
+#ifndef MO_SEARCH_METHOD_H
+#define MO_SEARCH_METHOD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+#include "solvers/solver.h"
+
+/* News of a method that improves what it has: the best makespan (INT64_MAX:
+ * none yet) and the best bound so far. */
+typedef struct mo_news {
+    int64_t makespan_ns, lower_ns;
+    double seconds;   /* since the method began */
+    const char *what; /* what it is doing: "annealing block 3 of 7" */
+} mo_news;
+
+typedef struct mo_task {
+    const mo_instance *x;
+    mo_regime regime;
+    uint64_t seed;
+    int threads; /* 0: all cores */
+    double gap;  /* enough when this close, as 0.01 */
+    int rounds;  /* of improving; 0: until time, gap or ideas run out */
+    const mo_stop *stop;
+    const mo_solver *assist; /* a solver for segments, or NULL; with found */
+    const mo_found *found;
+    void (*tell)(void *context, const mo_news *news); /* or NULL; from one
+                                                         thread at a time */
+    void *context;
+} mo_task;
+
+typedef struct mo_placed {
+    mo_schedule *schedule; /* left-shifted; NULL: found none, why is below */
+    bool fits;             /* memory; methods that do not look at it say false
+                              where it overflows, and the schedule stands */
+    int64_t lower_ns;      /* what it has proven; 0: nothing */
+    int rounds;            /* of improving, done */
+    char why[160];
+} mo_placed;
+
+typedef struct mo_method {
+    const char *name;   /* "m-etf" */
+    const char *help;   /* a line: what it does */
+    const char *source; /* who published it */
+    bool all;           /* part of "all" */
+    mo_status (*place)(const mo_task *task, mo_placed *placed, mo_error *err);
+} mo_method;
+
+extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
+    mo_method_m_etf, mo_method_m_sct, mo_method_getf, mo_method_heft,
+    mo_method_peft, mo_method_cpop, mo_method_pesto, mo_method_hare;
+
+extern const mo_method *const mo_methods[]; /* ends with NULL; default first */
+
+const mo_method *mo_method_of(const char *name); /* NULL: none */
+
+void mo_placed_clear(mo_placed *placed);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * random.h - numbers that look random and are the same everywhere for a seed
+ * (splitmix64, Steele et al., 2014).
+ */
+#ifndef MO_BASE_RANDOM_H
+#define MO_BASE_RANDOM_H
+
+#include <stdint.h>
+
+typedef struct mo_random {
+    uint64_t state; /* the seed, at first; any will do */
+} mo_random;
+
+static inline uint64_t mo_random_next(mo_random *r)
+{
+    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* From 0 to bound - 1; bound is at least 1 and at most 2^31. */
+static inline int mo_random_below(mo_random *r, int bound)
+{
+    return (int) ((mo_random_next(r) >> 32) * (uint64_t) bound >> 32);
+}
+
+/* At least 0 and less than 1. */
+static inline double mo_random_unit(mo_random *r)
+{
+    return (double) (mo_random_next(r) >> 11) * 0x1p-53;
+}
+
+/* A seed for the one of many that has this number. */
+static inline uint64_t mo_random_seed(uint64_t seed, uint64_t number)
+{
+    mo_random r = { seed ^ number * UINT64_C(0xd1342543de82ef95) };
+
+    return mo_random_next(&r);
+}
+
+#endif

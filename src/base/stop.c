@@ -1,0 +1,43 @@
+#include <config.h>
+
+#include "base/stop.h"
+
+#include <stddef.h>
+#include <time.h>
+
+int64_t mo_stop_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void mo_stop_after(mo_stop *stop, double seconds)
+{
+    atomic_init(&stop->said, false);
+    stop->asked = NULL;
+    stop->outer = NULL;
+    stop->deadline_ns = INT64_MAX;
+    if (seconds > 0 && seconds < 1e9)
+        stop->deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
+}
+
+bool mo_stop_now(const mo_stop *stop)
+{
+    for (; stop; stop = stop->outer) {
+        if (atomic_load_explicit(&stop->said, memory_order_relaxed))
+            return true;
+        if (stop->asked && stop->asked())
+            return true;
+        if (stop->deadline_ns != INT64_MAX &&
+            mo_stop_clock_ns() >= stop->deadline_ns)
+            return true;
+    }
+    return false;
+}
+
+void mo_stop_say(mo_stop *stop)
+{
+    atomic_store_explicit(&stop->said, true, memory_order_relaxed);
+}

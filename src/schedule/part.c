@@ -1,0 +1,195 @@
+#include "schedule/part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct maker {
+    const mo_instance *whole;
+    mo_instance *x;
+    mo_part *part;
+    int *number; /* by op of the whole: in the part, or -1 */
+} maker;
+
+static bool is_inside(const maker *m, int flow)
+{
+    return m->number[m->whole->flows[flow].to] >= 0;
+}
+
+static int count_flows(const maker *m)
+{
+    int n = 0;
+
+    for (int i = 0; i < m->x->n; i++) {
+        int op = m->part->op[i];
+        for (int q = m->whole->out_start[op]; q < m->whole->out_start[op + 1];
+             q++)
+            n += is_inside(m, q);
+    }
+    return n;
+}
+
+static bool reserve(maker *m)
+{
+    mo_instance *x = m->x;
+    size_t n = (size_t) x->n, n_flows = (size_t) x->n_flows;
+    mo_arena *arena = x->arena;
+
+    x->op_names = mo_arena_array(arena, n, sizeof *x->op_names);
+    x->p_ns = mo_arena_array(arena, n * (size_t) x->n_devices, sizeof *x->p_ns);
+    x->memory_bytes = mo_arena_array(arena, n, sizeof *x->memory_bytes);
+    x->weight_bytes = mo_arena_array(arena, n, sizeof *x->weight_bytes);
+    x->pin = mo_arena_array(arena, n, sizeof *x->pin);
+    x->group = mo_arena_array(arena, n, sizeof *x->group);
+    x->out_start = mo_arena_array(arena, n + 1, sizeof *x->out_start);
+    x->in_start = mo_arena_array(arena, n + 2, sizeof *x->in_start);
+    x->flows = mo_arena_array(arena, n_flows, sizeof *x->flows);
+    x->flow_row = mo_arena_array(arena, n_flows, sizeof *x->flow_row);
+    x->in_flows = mo_arena_array(arena, n_flows, sizeof *x->in_flows);
+    x->tensor_from = mo_arena_array(arena, n_flows, sizeof *x->tensor_from);
+    x->tensor_start =
+        mo_arena_array(arena, n_flows + 1, sizeof *x->tensor_start);
+    x->tensor_bytes = mo_arena_array(arena, n_flows, sizeof *x->tensor_bytes);
+    x->tensor_row = mo_arena_array(arena, n_flows, sizeof *x->tensor_row);
+    m->part->flow = mo_arena_array(arena, n_flows, sizeof *m->part->flow);
+    return x->op_names && x->p_ns && x->memory_bytes && x->weight_bytes &&
+           x->pin && x->group && x->out_start && x->in_start && x->flows &&
+           x->flow_row && x->in_flows && x->tensor_from && x->tensor_start &&
+           x->tensor_bytes && x->tensor_row && m->part->flow;
+}
+
+static void copy_op(maker *m, int i)
+{
+    const mo_instance *whole = m->whole;
+    mo_instance *x = m->x;
+    int op = m->part->op[i], K = x->n_devices;
+
+    x->op_names[i] = whole->op_names[op];
+    memcpy(x->p_ns + (size_t) i * (size_t) K,
+           whole->p_ns + (size_t) op * (size_t) K,
+           (size_t) K * sizeof *x->p_ns);
+    x->memory_bytes[i] = whole->memory_bytes[op];
+    x->weight_bytes[i] = whole->weight_bytes[op];
+    x->pin[i] = whole->pin[op];
+    x->group[i] = whole->group[op];
+}
+
+static void begin_at_end_of_first(mo_instance *x)
+{
+    memset(x->p_ns, 0, (size_t) x->n_devices * sizeof *x->p_ns);
+    x->memory_bytes[0] = x->weight_bytes[0] = 0;
+}
+
+/* A tensor keeps its row, the longest of all its readers': it is sent for those
+ * outside, too, only that nobody asks. */
+static void copy_flows(maker *m)
+{
+    const mo_instance *whole = m->whole;
+    mo_instance *x = m->x;
+    int n = 0, last = -1;
+
+    x->n_tensors = 0;
+    for (int i = 0; i < x->n; i++) {
+        int op = m->part->op[i];
+        x->out_start[i] = n;
+        for (int q = whole->out_start[op]; q < whole->out_start[op + 1]; q++) {
+            int tensor = whole->flows[q].tensor, t;
+            if (!is_inside(m, q))
+                continue;
+            if (tensor != last) {
+                t = x->n_tensors++;
+                x->tensor_from[t] = i;
+                x->tensor_start[t] = n;
+                x->tensor_bytes[t] = whole->tensor_bytes[tensor];
+                x->tensor_row[t] = whole->tensor_row[tensor];
+                last = tensor;
+            }
+            x->flows[n] =
+                (mo_flow){ i, m->number[whole->flows[q].to], x->n_tensors - 1 };
+            x->flow_row[n] = whole->flow_row[q];
+            m->part->flow[n++] = q;
+        }
+    }
+    x->out_start[x->n] = n;
+    x->tensor_start[x->n_tensors] = n;
+}
+
+static void sort_by_reader(mo_instance *x)
+{
+    int *start = x->in_start;
+
+    for (int q = 0; q < x->n_flows; q++)
+        start[x->flows[q].to + 2]++;
+    for (int i = 0; i < x->n; i++)
+        start[i + 2] += start[i + 1];
+    for (int q = 0; q < x->n_flows; q++)
+        x->in_flows[start[x->flows[q].to + 1]++] = q;
+}
+
+static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
+{
+    const mo_instance *whole = m->whole;
+    mo_instance *x = m->x;
+    mo_arena *arena = x->arena;
+    int n = x->n;
+
+    *x = *whole;
+    x->arena = arena;
+    x->n = n;
+    m->part->op = mo_arena_array(arena, (size_t) n, sizeof *m->part->op);
+    if (!m->part->op)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++) {
+        m->part->op[i] = ops[i];
+        m->number[ops[i]] = i;
+    }
+    x->n_flows = count_flows(m);
+    if (!reserve(m))
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++)
+        copy_op(m, i);
+    if (from_end)
+        begin_at_end_of_first(x);
+    copy_flows(m);
+    sort_by_reader(x);
+    return MO_OK;
+}
+
+mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
+                       bool from_end, mo_part **part, mo_error *err)
+{
+    maker m = { .whole = whole };
+    mo_status status;
+
+    m.part = calloc(1, sizeof *m.part);
+    m.number = malloc(((size_t) whole->n + 1) * sizeof *m.number);
+    m.x = calloc(1, sizeof *m.x);
+    if (m.part)
+        m.part->x = m.x;
+    if (m.x) {
+        m.x->arena = mo_arena_new();
+        m.x->n = n;
+    }
+    if (!m.part || !m.number || !m.x || !m.x->arena) {
+        status = mo_fail_memory(err);
+    } else {
+        memset(m.number, 0xff, (size_t) whole->n * sizeof *m.number);
+        status = fill(&m, ops, from_end, err);
+    }
+    free(m.number);
+    if (status == MO_OK) {
+        *part = m.part;
+        return MO_OK;
+    }
+    if (!m.part)
+        mo_instance_free(m.x);
+    mo_part_free(m.part);
+    return status;
+}
+
+void mo_part_free(mo_part *part)
+{
+    if (!part)
+        return;
+    mo_instance_free(part->x);
+    free(part);
+}

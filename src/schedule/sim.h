@@ -1,0 +1,42 @@
+/*
+ * sim.h - what a plan comes to: who runs where and who goes first, made into
+ * times, very often and very fast.
+ *
+ * Events in the order of time: a device that is free takes the ready op that
+ * comes first in the plan, and a port, channel or link the same of transfers
+ * that are ready.  Nothing waits while it could run, except for what the plan
+ * tells to wait.  Memory is not looked at here.
+ */
+#ifndef MO_SCHEDULE_SIM_H
+#define MO_SCHEDULE_SIM_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+
+typedef struct mo_plan {
+    int *device;         /* by op */
+    int *rank;           /* by op: 0, ..., n - 1, each once; small goes first */
+    int *send_rank;      /* by item (flow, or tensor with tensors once), small
+                            first; NULL: as the first of its readers there */
+    int64_t *release_ns; /* by op: not before; NULL: at once */
+} mo_plan;
+
+typedef struct mo_sim mo_sim;
+
+/* x must outlive it.  Not for two threads at once. */
+mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
+                     mo_sim **sim, mo_error *err);
+void mo_sim_free(mo_sim *sim);
+
+/* The makespan, or INT64_MAX as soon as it cannot be less than give_up_ns. */
+int64_t mo_sim_run(mo_sim *sim, const mo_plan *plan, int64_t give_up_ns);
+
+/* The schedule of a plan, left-shifted. */
+mo_status mo_sim_schedule(mo_sim *sim, const mo_plan *plan,
+                          mo_schedule **schedule, mo_error *err);
+
+#endif
