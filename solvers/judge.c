@@ -28,24 +28,6 @@ static mo_status complain(mo_judgement *j, const char *rule, mo_status status,
     return status;
 }
 
-static void find_single(const mo_instance *x, const mo_regime *regime,
-                        mo_judgement *j)
-{
-    j->single = MO_FREE;
-    for (int k = 0; k < x->n_devices; k++) {
-        mo_schedule *alone = NULL;
-        int64_t ns = mo_single_ns(x, k);
-
-        if (j->single != MO_FREE && ns >= j->single_ns)
-            continue;
-        if (mo_single_make(x, regime, k, &alone, NULL) == MO_OK && alone) {
-            j->single = k;
-            j->single_ns = ns;
-        }
-        mo_schedule_free(alone);
-    }
-}
-
 static mo_status judge(const mo_instance *x, mo_judgement *j, mo_error *err)
 {
     mo_status status = mo_validate(x, j->schedule, LISTED, &j->verdict, err);
@@ -53,7 +35,8 @@ static mo_status judge(const mo_instance *x, mo_judgement *j, mo_error *err)
     if (status == MO_OK)
         status = mo_lower_find(x, &j->schedule->regime, &j->lower, err);
     if (status == MO_OK)
-        find_single(x, &j->schedule->regime, j);
+        status = mo_single_best(x, &j->schedule->regime, &j->single,
+                                &j->single_ns, err);
     return status;
 }
 

@@ -54,3 +54,40 @@ mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
         mo_schedule_free(s);
     return status;
 }
+
+static int shortest(const int64_t *total_ns, int n)
+{
+    int best = 0;
+
+    for (int k = 1; k < n; k++)
+        if (total_ns[k] < total_ns[best])
+            best = k;
+    return best;
+}
+
+/* The fastest first, until one can. */
+mo_status mo_single_best(const mo_instance *x, const mo_regime *regime,
+                         int *device, int64_t *ns, mo_error *err)
+{
+    int64_t *total_ns = malloc(((size_t) x->n_devices + 1) * sizeof *total_ns);
+    mo_status status = total_ns ? MO_OK : mo_fail_memory(err);
+
+    *device = MO_FREE;
+    for (int k = 0; k < x->n_devices && total_ns; k++)
+        total_ns[k] = mo_single_ns(x, k);
+    for (int i = 0; i < x->n_devices && *device == MO_FREE && status == MO_OK;
+         i++) {
+        int k = shortest(total_ns, x->n_devices);
+        mo_schedule *alone = NULL;
+
+        status = mo_single_make(x, regime, k, &alone, err);
+        if (alone) {
+            *device = k;
+            *ns = total_ns[k];
+        }
+        total_ns[k] = INT64_MAX;
+        mo_schedule_free(alone);
+    }
+    free(total_ns);
+    return status;
+}

@@ -17,4 +17,9 @@ mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
 /* How long all of them take there. */
 int64_t mo_single_ns(const mo_instance *x, int device);
 
+/* The device on which that is least of those that can take all of them, and how
+ * long it is; MO_FREE: none can. */
+mo_status mo_single_best(const mo_instance *x, const mo_regime *regime,
+                         int *device, int64_t *ns, mo_error *err);
+
 #endif
