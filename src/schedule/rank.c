@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "schedule/mean.h"
 #include "schedule/schedule.h"
 
 typedef struct ranked {
@@ -20,28 +21,19 @@ typedef struct ranker {
 
 static int64_t op_ns(const ranker *r, int op)
 {
-    int K = r->x->n_devices;
-    int64_t sum_ns = 0;
-
-    if (r->placement)
-        return mo_instance_p_ns(r->x, op, r->placement[op]);
-    if (r->x->pin[op] != MO_FREE)
-        return mo_instance_p_ns(r->x, op, r->x->pin[op]);
-    for (int k = 0; k < K; k++)
-        sum_ns += mo_instance_p_ns(r->x, op, k);
-    return sum_ns / K;
+    return r->placement ? mo_instance_p_ns(r->x, op, r->placement[op])
+                        : mo_mean_op_ns(r->x, op);
 }
 
 static int64_t flow_ns(const ranker *r, int flow)
 {
-    const mo_instance *x = r->x;
-    const mo_flow *f = &x->flows[flow];
+    const mo_flow *f = &r->x->flows[flow];
     bool once = r->regime->tensors == MO_TENSORS_ONCE;
 
     if (r->placement)
-        return mo_schedule_item_ns(x, r->regime, once ? f->tensor : flow,
+        return mo_schedule_item_ns(r->x, r->regime, once ? f->tensor : flow,
                                    r->placement[f->from], r->placement[f->to]);
-    return r->mean_ns[once ? x->tensor_row[f->tensor] : x->flow_row[flow]];
+    return mo_mean_flow_ns(r->x, r->regime, r->mean_ns, flow);
 }
 
 /* Ops stand in topological order: what reads an op is ranked before it. */
@@ -59,49 +51,6 @@ static void rank(ranker *r)
         }
         r->ops[i] = (ranked){ op_ns(r, i) + most_ns, i };
     }
-}
-
-/* How many ordered pairs of different devices there are of each kind. */
-static void count_pairs(const mo_instance *x, int64_t *n_pairs)
-{
-    const int *kind = x->pair_kind;
-
-    for (int a = 0; a < x->n_devices; a++)
-        for (int b = 0; b < x->n_devices; b++, kind++)
-            n_pairs[*kind] += a != b;
-}
-
-/* The mean of a row, rounded down; quotients and remainders by themselves, as
- * the sum may not fit. */
-static int64_t mean(const int64_t *row_ns, const int64_t *n_pairs, int n_kinds,
-                    int64_t n)
-{
-    int64_t whole_ns = 0, rest = 0;
-
-    for (int kind = 0; kind < n_kinds; kind++) {
-        whole_ns += row_ns[kind] / n * n_pairs[kind];
-        rest += row_ns[kind] % n * n_pairs[kind];
-    }
-    return whole_ns + rest / n;
-}
-
-static mo_status find_means(ranker *r, mo_error *err)
-{
-    const mo_instance *x = r->x;
-    int64_t *n_pairs = calloc((size_t) x->n_kinds + 1, sizeof *n_pairs);
-    int64_t n = (int64_t) x->n_devices * (x->n_devices - 1);
-
-    r->mean_ns = calloc((size_t) x->n_comm_rows + 1, sizeof *r->mean_ns);
-    if (!n_pairs || !r->mean_ns) {
-        free(n_pairs);
-        return mo_fail_memory(err);
-    }
-    count_pairs(x, n_pairs);
-    for (int row = 0; row < x->n_comm_rows && n > 0; row++)
-        r->mean_ns[row] = mean(x->comm_ns + (int64_t) row * x->n_kinds, n_pairs,
-                               x->n_kinds, n);
-    free(n_pairs);
-    return MO_OK;
 }
 
 static int compare_ranked(const void *a, const void *b)
@@ -123,7 +72,7 @@ mo_status mo_rank_order(const mo_instance *x, const mo_regime *regime,
     if (!r.ops)
         return mo_fail_memory(err);
     if (!placement)
-        status = find_means(&r, err);
+        status = mo_mean_rows(x, &r.mean_ns, err);
     if (status == MO_OK) {
         rank(&r);
         qsort(r.ops, (size_t) x->n, sizeof *r.ops, compare_ranked);
