@@ -7,12 +7,16 @@ typedef struct maker {
     const mo_instance *whole;
     mo_instance *x;
     mo_part *part;
-    int *number; /* by op of the whole: in the part, or -1 */
+    int first, last; /* ops of the whole: the least, the largest */
+    int *number;     /* by op of the whole, from the first on: in the part, or
+                        -1; parts of something large stay small */
 } maker;
 
 static bool is_inside(const maker *m, int flow)
 {
-    return m->number[m->whole->flows[flow].to] >= 0;
+    int to = m->whole->flows[flow].to;
+
+    return to >= m->first && to <= m->last && m->number[to - m->first] >= 0;
 }
 
 static int count_flows(const maker *m)
@@ -104,7 +108,8 @@ static void copy_flows(maker *m)
                 last = tensor;
             }
             x->flows[n] =
-                (mo_flow){ i, m->number[whole->flows[q].to], x->n_tensors - 1 };
+                (mo_flow){ i, m->number[whole->flows[q].to - m->first],
+                           x->n_tensors - 1 };
             x->flow_row[n] = whole->flow_row[q];
             m->part->flow[n++] = q;
         }
@@ -140,7 +145,7 @@ static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++) {
         m->part->op[i] = ops[i];
-        m->number[ops[i]] = i;
+        m->number[ops[i] - m->first] = i;
     }
     x->n_flows = count_flows(m);
     if (!reserve(m))
@@ -157,11 +162,14 @@ static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
 mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
                        bool from_end, mo_part **part, mo_error *err)
 {
-    maker m = { .whole = whole };
+    maker m = { .whole = whole,
+                .first = n > 0 ? ops[0] : 0,
+                .last = n > 0 ? ops[n - 1] : 0 };
+    size_t span = (size_t) m.last - (size_t) m.first + 1;
     mo_status status;
 
     m.part = calloc(1, sizeof *m.part);
-    m.number = malloc(((size_t) whole->n + 1) * sizeof *m.number);
+    m.number = malloc(span * sizeof *m.number);
     m.x = calloc(1, sizeof *m.x);
     if (m.part)
         m.part->x = m.x;
@@ -172,7 +180,7 @@ mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
     if (!m.part || !m.number || !m.x || !m.x->arena) {
         status = mo_fail_memory(err);
     } else {
-        memset(m.number, 0xff, (size_t) whole->n * sizeof *m.number);
+        memset(m.number, 0xff, span * sizeof *m.number);
         status = fill(&m, ops, from_end, err);
     }
     free(m.number);
