@@ -14,6 +14,7 @@
  *     o_i_j    1: op i ends before j starts
  *     h_I_J    1: transfer I ends before J starts
  *     m_i_j    1: ops i and j are on one device
+ *     g_S_a_b  segment S begins with an op on a and ends with one on b
  *
  *     minimise w
  *
@@ -37,6 +38,7 @@
  *              or link                                (compact_send.c)
  *     queue    t_J >= t_I + c_I - M (1 - h_IJ)
  *     load, traffic    work between clean cuts        (compact_load.c)
+ *     anchor, segment  what was proven before         (compact_strength.c)
  *     memory, space    (models/memory_rows.h)
  *
  * M is the latest end of the one less the earliest start of the other, by the
@@ -189,7 +191,8 @@ static mo_status find_columns(mo_compact *c, mo_error *err)
         return mo_fail(err, MO_E_LIMIT, "the model has more than %d columns",
                        INT_MAX);
     c->first_send_order = (int) id;
-    return MO_OK;
+    c->first_segment = (int) (id + n_send_orders);
+    return mo_compact_strength_find(c, err);
 }
 
 static void release(void *state)
@@ -206,6 +209,8 @@ static void release(void *state)
     free(c->place);
     free(c->send);
     free(c->orders);
+    free(c->segments);
+    free(c->segment_arcs);
     free(c->order_start);
     free(c->run);
     free(c->delay);
@@ -287,6 +292,7 @@ static void rows(void *state, mo_sink *sink)
     mo_compact_order_rows(c, sink);
     mo_compact_send_rows(c, sink);
     mo_compact_load_rows(c, sink);
+    mo_compact_strength_rows(c, sink);
     mo_memory_rows_write(c->memory, &columns, sink);
 }
 

@@ -29,6 +29,14 @@ typedef struct mo_start_item {
     int64_t start_ns, end_ns;
 } mo_start_item;
 
+/* A segment between two ops of the chain that something was proven of, and
+ * where these may be together. */
+typedef struct mo_compact_segment {
+    size_t pair; /* of the frame's strength */
+    int arc_start, n_arcs;
+    int first; /* g of its first arc; -1: places tell by themselves */
+} mo_compact_segment;
+
 typedef struct mo_compact {
     const mo_frame *frame;
     const mo_instance *x;
@@ -48,6 +56,10 @@ typedef struct mo_compact {
     mo_meets meets;
     int first_meet; /* m of pair 0 */
     int first_send_order;
+    int first_segment; /* g of segment 0 */
+    mo_compact_segment *segments;
+    int n_segments;
+    mo_arc *segment_arcs;
 
     /* Times in units: of i on k, and of an item on its arcs. */
     double *run;
@@ -98,6 +110,11 @@ double mo_compact_start_arc(const mo_compact *c, const mo_item *item,
                             mo_arc arc);
 double mo_compact_start_send_order(const mo_compact *c, int first, int second);
 
+/* compact_strength.c: finds the segments and numbers their columns from
+ * first_segment on; declares these. */
+mo_status mo_compact_strength_find(mo_compact *c, mo_error *err);
+void mo_compact_strength_columns(const mo_compact *c, mo_sink *sink);
+
 /* All columns, but those of the memory rows last, by the ids above. */
 void mo_compact_columns(void *state, mo_sink *sink);
 
@@ -107,6 +124,7 @@ void mo_compact_flow_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_order_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_send_rows(const mo_compact *c, mo_sink *sink);
 void mo_compact_load_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_strength_rows(const mo_compact *c, mo_sink *sink);
 
 /* Sums as terms of a row, all times sign. */
 void mo_compact_run(const mo_compact *c, mo_sink *sink, int op, double sign);

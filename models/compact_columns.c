@@ -61,9 +61,10 @@ static int64_t least_makespan(const mo_compact *c)
 
 static void declare_makespan(const mo_compact *c, mo_sink *sink)
 {
-    mo_variable w =
-        moment(c, MO_ROLE_MAKESPAN, 0, least_makespan(c), c->frame->horizon_ns,
-               c->start ? c->frame->start->makespan_ns : 0);
+    int64_t least = least_makespan(c), proven = mo_frame_proven_ns(c->frame);
+    mo_variable w = moment(
+        c, MO_ROLE_MAKESPAN, 0, proven > least ? proven : least,
+        c->frame->horizon_ns, c->start ? c->frame->start->makespan_ns : 0);
 
     declare(sink, 0, &w);
 }
@@ -208,5 +209,6 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_orders(c, sink);
     declare_meets(c, sink);
     mo_compact_send_pairs(c, declare_send_pair, &d);
+    mo_compact_strength_columns(c, sink);
     mo_memory_rows_columns(c->memory, c->start ? c->frame->start : NULL, sink);
 }

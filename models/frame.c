@@ -79,16 +79,17 @@ static int64_t stretched(int64_t ns, double slack)
  * Rounding may carry the horizon into the next unit. */
 static mo_status settle_times(mo_frame *f, mo_error *err)
 {
-    int64_t reached_ns = f->upper_ns, step_ns = 1;
+    int64_t reached_ns = f->upper_ns;
     mo_status status = MO_OK;
 
+    f->step_ns = 1;
     while (status == MO_OK) {
         f->upper_ns = stretched(reached_ns, f->slack);
         find_horizon(f);
-        if (mo_scale_step_ns(f->unit_ns) <= step_ns)
+        if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
             break;
-        step_ns = mo_scale_step_ns(f->unit_ns);
-        status = mo_frame_round(f, step_ns, &reached_ns, err);
+        f->step_ns = mo_scale_step_ns(f->unit_ns);
+        status = mo_frame_round(f, f->step_ns, &reached_ns, err);
     }
     return status;
 }
@@ -131,7 +132,7 @@ static mo_status fill(mo_frame *f, bool has_upper, mo_error *err)
     return status == MO_OK ? find_rest(f, err) : status;
 }
 
-/* basis has what is given; with has_upper that is the start, too. */
+/* basis has what is given, maybe a start; with has_upper that is settled. */
 static mo_status make(const mo_frame *basis, bool has_upper, mo_frame **frame,
                       mo_error *err)
 {
@@ -166,6 +167,20 @@ mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
     const mo_frame basis = {
         .given = x, .regime = *regime, .closure = closure, .slack = slack
     };
+
+    return make(&basis, false, frame, err);
+}
+
+mo_status mo_frame_make_strong(const mo_instance *x, const mo_regime *regime,
+                               double slack, const mo_strength *strength,
+                               mo_schedule *start, mo_frame **frame,
+                               mo_error *err)
+{
+    const mo_frame basis = { .given = x,
+                             .regime = *regime,
+                             .slack = slack,
+                             .strength = strength,
+                             .start = start };
 
     return make(&basis, false, frame, err);
 }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "cost/instance.h"
 #include "graph/reach.h"
+#include "models/strength.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 
@@ -24,12 +25,14 @@ typedef struct mo_frame {
     mo_regime regime;
     bool closure; /* the paper's (1a) over all successors, not direct ones */
     double slack; /* as below, or 0: nobody will add rows */
+    const mo_strength *strength; /* what was proven before, or NULL */
 
     mo_schedule *start; /* the heuristic's, or NULL; fits the symmetry below */
     int64_t upper_ns;   /* its makespan, or what stands in for it; with slack,
                            so many times that */
     int64_t horizon_ns; /* upper_ns and a little room for rounding */
     int64_t unit_ns;    /* models/scale.h */
+    int64_t step_ns;    /* times of x are multiples of it */
     mo_reach *reach;    /* between ops */
 
     /* By op and device, i * K + k: may i run on k (pin, group, memory, time);
@@ -68,6 +71,17 @@ mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
                              bool closure, double slack, mo_frame **frame,
                              mo_error *err);
 
+/*
+ * The same with what was proven before, and with a start that is known: a
+ * schedule of x for the regime, or NULL; it is the new frame's whatever the
+ * result.  A start that the models' bound on live memory refuses is of no use,
+ * and another takes its place.  The strength must outlive the frame.
+ */
+mo_status mo_frame_make_strong(const mo_instance *x, const mo_regime *regime,
+                               double slack, const mo_strength *strength,
+                               mo_schedule *start, mo_frame **frame,
+                               mo_error *err);
+
 /* Another frame of the same, for a model that has only some of the devices: its
  * start, a schedule of other->given or NULL, is the new frame's whatever the
  * result; upper_ns is how long that takes, or what stands in for it. */
@@ -79,6 +93,11 @@ static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)
 {
     return f->allowed[(int64_t) op * f->x->n_devices + device];
 }
+
+/* What the strength says of a pair of its chain, and of the whole; of the
+ * instance as it was rounded, and so a little less.  0: nothing. */
+int64_t mo_frame_pair_ns(const mo_frame *f, size_t pair, int a, int b);
+int64_t mo_frame_proven_ns(const mo_frame *f);
 
 /* Neither reaches the other. */
 static inline bool mo_frame_incomparable(const mo_frame *f, int a, int b)

@@ -14,7 +14,7 @@ static inline mo_places mo_frame_places(const mo_frame *f)
     return (mo_places){ f->x, f->regime, f->allowed };
 }
 
-/* The start and how long it takes, given the cuts. */
+/* The start, unless it was given, and how long it takes; the cuts are known. */
 mo_status mo_frame_find_upper(mo_frame *f, mo_error *err);
 
 /* Takes an instance with times that are multiples of step_ns in place of the

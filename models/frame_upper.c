@@ -40,11 +40,36 @@ static mo_status check_live(mo_frame *f, mo_error *err)
     return status;
 }
 
+/* Drops a start that was given if models would refuse it. */
+static mo_status check_given(mo_frame *f, mo_error *err)
+{
+    mo_memory_rows *rows;
+    mo_status status;
+
+    if (f->regime.memory != MO_MEMORY_LIVE)
+        return MO_OK;
+    status = mo_memory_rows_new(f, &rows, err);
+    if (status != MO_OK)
+        return status;
+    if (!mo_memory_rows_accept(rows, f->start->device)) {
+        mo_schedule_free(f->start);
+        f->start = NULL;
+    }
+    mo_memory_rows_free(rows);
+    return MO_OK;
+}
+
 mo_status mo_frame_find_upper(mo_frame *f, mo_error *err)
 {
-    mo_status status =
-        mo_upper_find(f->x, &f->regime, &f->start, &f->upper_ns, err);
+    mo_status status = f->start ? check_given(f, err) : MO_OK;
 
+    if (status != MO_OK)
+        return status;
+    if (f->start) {
+        f->upper_ns = f->start->makespan_ns;
+        return MO_OK;
+    }
+    status = mo_upper_find(f->x, &f->regime, &f->start, &f->upper_ns, err);
     if (status == MO_OK && f->start && f->regime.memory == MO_MEMORY_LIVE)
         status = check_live(f, err);
     return status;

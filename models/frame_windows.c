@@ -13,8 +13,9 @@
  * for every flow q of j into it, whatever else is sent meanwhile.  What flows
  * within a group stays on its device.  When a clean cut starts, all ops since
  * the cut before it have run, which takes the time of their load, and more
- * exactly that of the segment's table (schedule/segments.h).  Tails are the
- * mirror image.
+ * exactly that of the segment's table (schedule/segments.h).  Between the ops
+ * of a chain lies what was proven of them before (models/strength.h).  Tails
+ * are the mirror image.
  *
  * An op whose head, time and tail on a device exceed the horizon may not run
  * there; without that device heads and tails of others grow, and so on.  Any
@@ -77,11 +78,55 @@ static void add_segment(struct windows *w, int number)
     }
 }
 
+/* From the pair's op on this side of the pass, on device a, to that on the
+ * other, on k. */
+static int64_t proven_ns(const struct windows *w, size_t number, int a, int k)
+{
+    return w->pass.backward ? mo_frame_pair_ns(w->f, number, k, a)
+                            : mo_frame_pair_ns(w->f, number, a, k);
+}
+
+/* What the pair says of the op on the far side on device k.  Tables may say
+ * that something never is; sums of times stay in range all the same. */
+static int64_t least_by_pair(const struct windows *w, size_t number, int here,
+                             int k)
+{
+    int64_t least = MO_MAX_TOTAL_NS;
+
+    if (here == MO_FREE)
+        return proven_ns(w, number, 0, k);
+    for (int a = 0; a < w->f->x->n_devices; a++) {
+        int64_t with_pair =
+            mo_pass_with_p(&w->pass, here, a) + proven_ns(w, number, a, k);
+
+        if (mo_frame_allowed(w->f, here, a) && with_pair < least)
+            least = with_pair;
+    }
+    return least;
+}
+
+static void add_pair(struct windows *w, size_t number)
+{
+    const mo_strength_pair *pair = &w->f->strength->pairs[number];
+    int here = w->pass.backward ? pair->v : pair->u;
+    int there = w->pass.backward ? pair->u : pair->v;
+
+    for (int k = 0; k < w->f->x->n_devices; k++)
+        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, there, k)],
+                      least_by_pair(w, number, here, k));
+}
+
+static size_t n_pairs(const mo_frame *f)
+{
+    return f->strength ? f->strength->n : 0;
+}
+
 static void find_heads(struct windows *w)
 {
     const mo_frame *f = w->f;
     int cut = 0, before = -1;
     int64_t gone_ns = 0;
+    size_t pair = 0;
 
     w->pass.backward = false;
     w->pass.side = f->head_ns;
@@ -94,6 +139,8 @@ static void find_heads(struct windows *w)
             before = i;
             cut++;
         }
+        if (pair < n_pairs(f) && f->strength->pairs[pair].v == i)
+            add_pair(w, pair++);
         mo_pass_spread(&w->pass, i);
     }
 }
@@ -103,6 +150,7 @@ static void find_tails(struct windows *w)
     const mo_frame *f = w->f;
     int cut = f->n_cuts - 1, behind = f->x->n;
     int64_t gone_ns = 0;
+    size_t pair = n_pairs(f);
 
     w->pass.backward = true;
     w->pass.side = f->tail_ns;
@@ -115,6 +163,8 @@ static void find_tails(struct windows *w)
             behind = i;
             cut--;
         }
+        if (pair > 0 && f->strength->pairs[pair - 1].u == i)
+            add_pair(w, --pair);
         mo_pass_spread(&w->pass, i);
     }
 }

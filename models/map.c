@@ -10,7 +10,8 @@ typedef struct map_sink {
     const mo_model *model;
 } map_sink;
 
-/* What the numbers in a name count, one letter each: op, transfer, device. */
+/* What the numbers in a name count, one letter each: op, transfer, device,
+ * segment. */
 typedef struct role_meaning {
     mo_role role;
     const char *meaning, *numbers;
@@ -27,6 +28,7 @@ static const role_meaning meanings[] = {
     { MO_ROLE_ORDER, "order", "oo" },
     { MO_ROLE_SEND_ORDER, "send-order", "tt" },
     { MO_ROLE_MEET, "meet", "oo" },
+    { MO_ROLE_SEGMENT, "segment", "sdd" },
     { MO_ROLE_FAVOUR, "favour", "t" },
     { MO_ROLE_SPACE, "workspace", "d" },
     { MO_ROLE_MAKESPAN, "makespan", "" },
@@ -77,6 +79,10 @@ static fields fields_of(const mo_model *model, const mo_variable *column,
             break;
         case 't':
             set_transfer(model, number, &f, n_ops++);
+            break;
+        case 's':
+            f.op[0] = x->op_names[model->frame->strength->pairs[number].u];
+            f.op[1] = x->op_names[model->frame->strength->pairs[number].v];
             break;
         default:
             f.device[n_devices++] = x->device_ids[number];

@@ -22,6 +22,7 @@ int mo_role_numbers(mo_role role)
     case MO_ROLE_MEET:
         return 2;
     case MO_ROLE_CHANNEL:
+    case MO_ROLE_SEGMENT:
         return 3;
     case MO_ROLE_MAKESPAN:
     case MO_ROLE_IDENTITY:

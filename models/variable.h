@@ -23,6 +23,7 @@ typedef enum mo_role {
     MO_ROLE_ORDER = 'o',      /* op before op */
     MO_ROLE_SEND_ORDER = 'h', /* transfer before transfer */
     MO_ROLE_MEET = 'm',       /* op and op on one device */
+    MO_ROLE_SEGMENT = 'g',    /* its ends on device and device */
     MO_ROLE_FAVOUR = 'f',     /* sct: flow is not to a favourite child */
     MO_ROLE_SPACE = 'a',      /* workspace on device */
     MO_ROLE_MAKESPAN = 'w',   /* without numbers */

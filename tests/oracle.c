@@ -73,6 +73,18 @@ static void write_model(const mo_model *model, const char *path)
     MUST(mo_out_commit(out, &err));
 }
 
+static mo_frame *make_frame(const oracle *o, const mo_regime *regime)
+{
+    mo_frame *frame = NULL;
+
+    if (o->strength)
+        MUST(mo_frame_make_strong(o->p.x, regime, 0, o->strength, NULL, &frame,
+                                  &err));
+    else
+        MUST(mo_frame_make(o->p.x, regime, o->closure, &frame, &err));
+    return frame;
+}
+
 int64_t oracle_write(const oracle *o, const mo_formulation *formulation,
                      const mo_regime *regime, const char *path)
 {
@@ -81,11 +93,10 @@ int64_t oracle_write(const oracle *o, const mo_formulation *formulation,
                                     .fusion = "none",
                                     .graph_digest = o->p.x->graph_digest };
     mo_identity identity;
-    mo_frame *frame;
+    mo_frame *frame = make_frame(o, regime);
     mo_model model;
     int64_t unit_ns;
 
-    MUST(mo_frame_make(o->p.x, regime, o->closure, &frame, &err));
     mo_identity_make(o->p.x, &options, &identity);
     MUST(mo_model_make(formulation, frame, &identity, &model, &err));
     write_model(&model, path);
