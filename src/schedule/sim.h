@@ -6,6 +6,11 @@
  * comes first in the plan, and a port, channel or link the same of transfers
  * that are ready.  Nothing waits while it could run, except for what the plan
  * tells to wait.  Memory is not looked at here.
+ *
+ * At one moment, first all ends that ends then, and afterwards all starts that
+ * can; what takes no time ends after that, and it goes on so until nothing
+ * happens any more.  A transfer that holds nothing starts with the end of its
+ * op.  Of equals the op, or the flow, with the smaller number goes first.
  */
 #ifndef MO_SCHEDULE_SIM_H
 #define MO_SCHEDULE_SIM_H
@@ -22,12 +27,14 @@ typedef struct mo_plan {
     int *rank;           /* by op: 0, ..., n - 1, each once; small goes first */
     int *send_rank;      /* by item (flow, or tensor with tensors once), small
                             first; NULL: as the first of its readers there */
-    int64_t *release_ns; /* by op: not before; NULL: at once */
+    int64_t *release_ns; /* by op: not before, and at most MO_MAX_TOTAL_NS;
+                            NULL: at once */
 } mo_plan;
 
 typedef struct mo_sim mo_sim;
 
-/* x must outlive it.  Not for two threads at once. */
+/* x must outlive it.  Not for two threads at once.  MO_E_INPUT where times
+ * could not be added up. */
 mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
                      mo_sim **sim, mo_error *err);
 void mo_sim_free(mo_sim *sim);

@@ -1,0 +1,347 @@
+/*
+ * The events of a plan.  A moment goes in rounds: what ends at it ends, and
+ * what waited for that alone is ready; then every free device takes the first
+ * of its ready ops, and of the transfers whose resources are free the first
+ * start, until none could.  What takes no time ends in the next round of the
+ * same moment.
+ */
+#include "schedule/sim_parts.h"
+
+void mo_sim_clear(mo_sim *s)
+{
+    s->now_ns = 0;
+    s->end_ns = 0;
+    s->asleep = MO_HEAP_EMPTY;
+    s->next_slot = MO_HEAP_EMPTY;
+    s->n_log = 0;
+    for (int k = 0; k < s->n_devices; k++) {
+        s->ready[k] = MO_HEAP_EMPTY;
+        s->called[k / 64] = 0;
+    }
+    for (int slot = 0; slot < s->n_slots; slot++) {
+        s->slot_node[slot] = MO_SIM_IDLE;
+        s->slots.key[slot] = INT64_MAX;
+    }
+    mo_lanes_reset(&s->lanes);
+}
+
+static void call(mo_sim *s, int device)
+{
+    s->called[device / 64] |= UINT64_C(1) << device % 64;
+}
+
+void mo_sim_ready(mo_sim *s, int op)
+{
+    int device = s->device[op];
+    int64_t wake_ns = s->arrival_ns[op] > s->release_ns[op] ? s->arrival_ns[op]
+                                                            : s->release_ns[op];
+
+    if (wake_ns > s->now_ns) {
+        s->wake.key[op] = wake_ns;
+        mo_heap_push(&s->wake, &s->asleep, op);
+        return;
+    }
+    mo_heap_push(&s->queue, &s->ready[device], op);
+    call(s, device);
+}
+
+void mo_sim_begin(mo_sim *s)
+{
+    const mo_instance *x = s->x;
+
+    for (int k = 0; k < s->n_devices; k++)
+        s->left_ns[k] = 0;
+    for (int i = 0; i < s->n; i++) {
+        s->missing[i] = x->in_start[i + 1] - x->in_start[i];
+        s->arrival_ns[i] = 0;
+        s->left_ns[s->device[i]] += mo_sim_p_ns(s, i);
+        if (s->missing[i] == 0) {
+            s->ready_ns[i] = 0;
+            mo_sim_ready(s, i);
+        }
+    }
+}
+
+static inline void deliver(mo_sim *s, int op)
+{
+    if (--s->missing[op] > 0)
+        return;
+    s->ready_ns[op] = s->now_ns;
+    mo_sim_ready(s, op);
+}
+
+void mo_sim_wait(mo_sim *s, int node)
+{
+    mo_lanes_wait(&s->lanes, &s->queue, mo_sim_lane(s, node), node);
+}
+
+void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
+{
+    s->slot_node[slot] = node;
+    s->slots.key[slot] = end_ns;
+    if (s->n_slots > MO_SIM_FEW_SLOTS)
+        mo_heap_push(&s->slots, &s->next_slot, slot);
+}
+
+static inline void log_start(mo_sim *s, int node)
+{
+    s->start_ns[node] = s->now_ns;
+    s->log[s->n_log++] = node;
+}
+
+/* What the lane brings at once, waiting for nothing. */
+static void deliver_openly(mo_sim *s, int q, int lane)
+{
+    int op = s->x->flows[q].to;
+    int64_t arrival_ns = s->now_ns + mo_sim_lane_ns(s, s->n + q, lane);
+
+    if (arrival_ns > s->arrival_ns[op])
+        s->arrival_ns[op] = arrival_ns;
+    deliver(s, op);
+}
+
+static void send(mo_sim *s, int node)
+{
+    s->ready_ns[node] = s->now_ns;
+    mo_sim_wait(s, node);
+}
+
+static void send_to_each(mo_sim *s, int op)
+{
+    const mo_instance *x = s->x;
+    int from = s->device[op];
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
+        int to = s->device[x->flows[q].to];
+        int lane = from * s->n_devices + to;
+
+        if (to == from) {
+            deliver(s, x->flows[q].to);
+        } else if (s->lanes.open[lane]) {
+            deliver_openly(s, q, lane);
+        } else {
+            s->queue.key[s->n + q] = s->send_key[q];
+            send(s, s->n + q);
+        }
+    }
+}
+
+/* A flow that goes along with another one, or is the first to its device. */
+static void bundle(mo_sim *s, int q, int to)
+{
+    int node = s->n + q;
+
+    if (s->seen[to] != s->looks) {
+        s->seen[to] = s->looks;
+        s->bundle[to] = node;
+        s->queue.key[node] = s->send_key[q];
+    } else if (s->send_key[q] < s->queue.key[s->bundle[to]]) {
+        s->queue.key[s->bundle[to]] = s->send_key[q];
+    }
+}
+
+/* Sends a tensor with the flows [first, last) once to each device. */
+static void send_tensor(mo_sim *s, int from, int first, int last)
+{
+    const mo_instance *x = s->x;
+
+    s->looks++;
+    for (int q = first; q < last; q++) {
+        int to = s->device[x->flows[q].to];
+        int lane = from * s->n_devices + to;
+
+        if (to == from)
+            deliver(s, x->flows[q].to);
+        else if (s->lanes.open[lane])
+            deliver_openly(s, q, lane);
+        else
+            bundle(s, q, to);
+    }
+    for (int q = first; q < last; q++) {
+        int to = s->device[x->flows[q].to];
+
+        if (s->seen[to] == s->looks && s->bundle[to] == s->n + q)
+            send(s, s->n + q);
+    }
+}
+
+static void send_tensors(mo_sim *s, int op)
+{
+    const mo_instance *x = s->x;
+    int last;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q = last) {
+        last = x->tensor_start[x->flows[q].tensor + 1];
+        send_tensor(s, s->device[op], q, last);
+    }
+}
+
+static void end_op(mo_sim *s, int op)
+{
+    call(s, s->device[op]);
+    if (s->once)
+        send_tensors(s, op);
+    else
+        send_to_each(s, op);
+}
+
+static void end_transfer(mo_sim *s, int node)
+{
+    const mo_instance *x = s->x;
+    const mo_flow *flow = mo_sim_flow(s, node);
+    int to = s->device[flow->to];
+
+    mo_lanes_leave(&s->lanes, mo_sim_lane(s, node));
+    deliver(s, flow->to);
+    if (!s->once)
+        return;
+    for (int q = node - s->n + 1; q < x->tensor_start[flow->tensor + 1]; q++)
+        if (s->device[x->flows[q].to] == to)
+            deliver(s, x->flows[q].to);
+}
+
+static void end_slot(mo_sim *s, int slot)
+{
+    int node = s->slot_node[slot];
+
+    s->slot_node[slot] = MO_SIM_IDLE;
+    s->slots.key[slot] = INT64_MAX;
+    if (mo_sim_is_op(s, node))
+        end_op(s, node);
+    else
+        end_transfer(s, node);
+}
+
+/* False: the plan cannot end in time. */
+static bool start_op(mo_sim *s, int device, int64_t give_up_ns)
+{
+    int op = mo_heap_pop(&s->queue, &s->ready[device]);
+    int64_t p_ns = mo_sim_p_ns(s, op);
+
+    if (s->now_ns + p_ns + s->tail_ns[op] >= give_up_ns ||
+        s->now_ns + s->left_ns[device] + s->least_tail_ns[device] >= give_up_ns)
+        return false;
+    s->left_ns[device] -= p_ns;
+    log_start(s, op);
+    if (s->now_ns + p_ns > s->end_ns)
+        s->end_ns = s->now_ns + p_ns;
+    mo_sim_occupy(s, device, op, s->now_ns + p_ns);
+    return true;
+}
+
+static bool start_ops(mo_sim *s, int64_t give_up_ns)
+{
+    for (int w = 0; w * 64 < s->n_devices; w++) {
+        uint64_t rest = s->called[w];
+
+        s->called[w] = 0;
+        for (; rest; rest &= rest - 1) {
+            int device = w * 64 + __builtin_ctzll(rest);
+
+            if (s->slot_node[device] == MO_SIM_IDLE &&
+                s->ready[device] != MO_HEAP_EMPTY &&
+                !start_op(s, device, give_up_ns))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void start_transfers(mo_sim *s)
+{
+    int lane, node;
+
+    while ((lane = mo_lanes_take(&s->lanes, &s->queue, &node)) !=
+           MO_LANES_NONE) {
+        log_start(s, node);
+        mo_sim_occupy(s, mo_sim_slot(s, lane), node,
+                      s->now_ns + mo_sim_lane_ns(s, node, lane));
+    }
+}
+
+static int64_t next_ns(const mo_sim *s)
+{
+    int64_t ns = INT64_MAX;
+
+    if (s->asleep != MO_HEAP_EMPTY)
+        ns = s->wake.key[s->asleep];
+    if (s->n_slots > MO_SIM_FEW_SLOTS)
+        return s->next_slot != MO_HEAP_EMPTY && s->slots.key[s->next_slot] < ns
+                   ? s->slots.key[s->next_slot]
+                   : ns;
+    for (int slot = 0; slot < s->n_slots; slot++)
+        ns = s->slots.key[slot] < ns ? s->slots.key[slot] : ns;
+    return ns;
+}
+
+/* Ends all that ends now, but not what would begin in the meantime. */
+static void end_slots(mo_sim *s)
+{
+    if (s->n_slots > MO_SIM_FEW_SLOTS) {
+        while (s->next_slot != MO_HEAP_EMPTY &&
+               s->slots.key[s->next_slot] == s->now_ns)
+            end_slot(s, mo_heap_pop(&s->slots, &s->next_slot));
+        return;
+    }
+    for (int slot = 0; slot < s->n_slots; slot++)
+        if (s->slots.key[slot] == s->now_ns)
+            end_slot(s, slot);
+}
+
+static void wake_ops(mo_sim *s)
+{
+    while (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] <= s->now_ns) {
+        int op = mo_heap_pop(&s->wake, &s->asleep);
+
+        mo_heap_push(&s->queue, &s->ready[s->device[op]], op);
+        call(s, s->device[op]);
+    }
+}
+
+int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns)
+{
+    for (;;) {
+        int64_t ns;
+
+        if (!start_ops(s, give_up_ns))
+            return INT64_MAX;
+        start_transfers(s);
+        if (s->n_log >= s->mark_at)
+            s->mark(s->context);
+        ns = next_ns(s);
+        if (ns == INT64_MAX)
+            return s->end_ns;
+        s->now_ns = ns;
+        end_slots(s);
+        wake_ops(s);
+    }
+}
+
+int64_t mo_sim_tail_ns(const mo_sim *s, int op)
+{
+    const mo_instance *x = s->x;
+    const int *kinds = x->pair_kind + (int64_t) s->device[op] * s->n_devices;
+    int64_t tail_ns = 0;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
+        int reader = x->flows[q].to, to = s->device[reader];
+        int64_t ns = x->comm_ns[(int64_t) s->row[q] * x->n_kinds + kinds[to]] +
+                     mo_sim_p_ns(s, reader) + s->tail_ns[reader];
+
+        tail_ns = ns > tail_ns ? ns : tail_ns;
+    }
+    return tail_ns;
+}
+
+void mo_sim_find_tails(mo_sim *s)
+{
+    for (int k = 0; k < s->n_devices; k++)
+        s->least_tail_ns[k] = INT64_MAX / 4;
+    for (int i = s->n - 1; i >= 0; i--) {
+        int64_t *least_ns = &s->least_tail_ns[s->device[i]];
+
+        s->tail_ns[i] = mo_sim_tail_ns(s, i);
+        if (s->tail_ns[i] < *least_ns)
+            *least_ns = s->tail_ns[i];
+    }
+}
