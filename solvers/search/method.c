@@ -1,0 +1,22 @@
+#include "solvers/search/method.h"
+
+#include <string.h>
+
+const mo_method *const mo_methods[] = {
+    &mo_method_single, &mo_method_m_topo, &mo_method_m_etf, &mo_method_heft,
+    &mo_method_peft,   &mo_method_cpop,   &mo_method_hare,  NULL,
+};
+
+const mo_method *mo_method_of(const char *name)
+{
+    for (int i = 0; mo_methods[i]; i++)
+        if (strcmp(mo_methods[i]->name, name) == 0)
+            return mo_methods[i];
+    return NULL;
+}
+
+void mo_placed_clear(mo_placed *placed)
+{
+    mo_schedule_free(placed->schedule);
+    *placed = (mo_placed){ 0 };
+}
