@@ -110,7 +110,7 @@ mo_status mo_prepare_instance(const mo_prepare *p, const char *path,
     return status;
 }
 
-static mo_regime regime_of(const mo_prepare *p)
+mo_regime mo_prepare_regime(const mo_prepare *p)
 {
     return (mo_regime){ mo_congestion_of(p->congestion), tensors_of(p),
                         mo_memory_of(p->memory) };
@@ -136,7 +136,7 @@ mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
 
     made->formulation = mo_formulation_of(p->formulation);
     made->o.formulation = made->formulation->name;
-    made->o.regime = regime_of(p);
+    made->o.regime = mo_prepare_regime(p);
     status = make_frame(p, x, made, err);
     if (status != MO_OK)
         return status;

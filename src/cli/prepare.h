@@ -36,7 +36,8 @@ typedef struct mo_prepare {
         .memory = "static"                                                     \
     }
 
-/* The rows of an option table up to the instance; then for all of these. */
+/* The rows of an option table up to the instance; for what a schedule must
+ * respect; then for all of these. */
 /* clang-format off */
 #define MO_PREPARE_INSTANCE_OPTIONS(p, fusion_help)                            \
     MO_LOAD_OPTIONS(&(p)->load),                                               \
@@ -44,6 +45,14 @@ typedef struct mo_prepare {
       "size of an input with dynamic dimensions, as in ids=1,128",             \
       MO_OPTION_LIST, .to = &(p)->shapes },                                    \
     { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT, .to = &(p)->fusion }
+#define MO_PREPARE_REGIME_OPTIONS(p)                                           \
+    { 0, "congestion", "C", "which transfers exclude each other, port unless " \
+      "given", MO_OPTION_TEXT, .to = &(p)->congestion,                         \
+      .choices = MO_CONGESTION_CHOICES },                                      \
+    { 0, "tensors", "T", "a copy for every reader, or one for all on a device",\
+      MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
+    { 0, "memory", "M", "what counts against a device's, static unless given", \
+      MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
 #define MO_PREPARE_OPTIONS(p)                                                  \
     MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
       "coarsen first: default, eigen, cublaslt, cudnn, onednn or a file"),     \
@@ -53,13 +62,7 @@ typedef struct mo_prepare {
     { 0, "closure", NULL,                                                      \
       "in the paper's model, rows for all successors, as printed",             \
       MO_OPTION_FLAG, .to = &(p)->closure },                                   \
-    { 0, "congestion", "C", "which transfers exclude each other, port unless " \
-      "given", MO_OPTION_TEXT, .to = &(p)->congestion,                         \
-      .choices = MO_CONGESTION_CHOICES },                                      \
-    { 0, "tensors", "T", "a copy for every reader, or one for all on a device",\
-      MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
-    { 0, "memory", "M", "what counts against a device's, static unless given", \
-      MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES },      \
+    MO_PREPARE_REGIME_OPTIONS(p),                                              \
     { 0, "slack", "FACTOR",                                                    \
       "for a model to be extended: keep schedules so much longer, too",        \
       MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
@@ -82,6 +85,9 @@ typedef struct mo_prepared {
  * before anything is read. */
 mo_status mo_prepare_check(const mo_prepare *p, const char *path,
                            mo_error *err);
+
+/* What the options say a schedule must respect. */
+mo_regime mo_prepare_regime(const mo_prepare *p);
 
 /* Up to the instance, or on from there to the model.  prepared must be zeros
  * at first, and is the caller's to clear whatever the result. */

@@ -11,14 +11,6 @@ void mo_review_clear(mo_review *r)
     mo_located_clear(&r->located);
 }
 
-static mo_regime given_regime(const mo_prepare *p)
-{
-    return (mo_regime){ mo_congestion_of(p->congestion),
-                        p->tensors ? mo_tensors_of(p->tensors)
-                                   : MO_TENSORS_PER_EDGE,
-                        mo_memory_of(p->memory) };
-}
-
 /* The model of m-SCT has no columns for it. */
 static mo_status check_places(const mo_origin *origin, mo_error *err)
 {
@@ -53,7 +45,7 @@ mo_status mo_review_instance(const mo_prepare *options, const char *graph,
     p.load.profile = r->located.profile;
     p.fusion = r->located.rules;
     r->regime =
-        r->origin.has_options ? r->origin.regime : given_regime(options);
+        r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
     mo_talk_say(talk, "the graph is %s", r->located.graph);
     status = mo_load_check(&p.load, r->located.graph, err);
     if (status == MO_OK)
