@@ -34,12 +34,25 @@ static bool take_origin(mo_jury *j, const mo_solution *solution)
     return false;
 }
 
+/* A start may count its times in another unit than the model it is for. */
+static mo_origin origin_of(const mo_jury *j, const mo_entry *e)
+{
+    mo_origin origin = j->review.origin, own;
+
+    if (e->is_start &&
+        mo_answer_origin(e->outcome.solution, &own, NULL) == MO_OK &&
+        own.has_unit)
+        origin.unit_ns = own.unit_ns;
+    return origin;
+}
+
 static void judge(mo_jury *j, mo_entry *e)
 {
     const mo_review *r = &j->review;
+    const mo_origin origin = origin_of(j, e);
 
     e->judged = mo_judge_solution(
-                    e->outcome.solution, &r->origin, r->made.loaded.instance,
+                    e->outcome.solution, &origin, r->made.loaded.instance,
                     &r->regime, j->tolerance, &e->judgement, &e->err) == MO_OK;
     if (!e->judged)
         mo_talk_say(j->talk, "%s could not be judged: %s", mo_entry_title(e),

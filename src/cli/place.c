@@ -1,0 +1,138 @@
+/* moirai-place - places a graph without a model, and says how good that is. */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "base/option.h"
+#include "cli/outputs.h"
+#include "cli/place_choice.h"
+#include "cli/place_compare.h"
+#include "cli/place_watch.h"
+#include "cli/place_write.h"
+#include "cli/prepare.h"
+#include "cli/talk.h"
+
+typedef struct settings {
+    mo_prepare prepare;
+    mo_place_options place;
+    mo_output solution;
+    bool json;
+    mo_talk talk;
+    int code; /* to leave with when nothing failed */
+} settings;
+
+static mo_status check(const settings *s, const char *path, mo_error *err)
+{
+    const mo_load *load = &s->prepare.load;
+    const char *inputs[] = { path, load->cluster, load->profile,
+                             s->prepare.fusion };
+    mo_status status = mo_prepare_check(&s->prepare, path, err);
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status = mo_outputs_spare(&s->solution, 1, inputs[i], err);
+    return status;
+}
+
+/* While methods work, a signal stops them and not us. */
+static mo_status compare(const settings *s, const mo_instance *x,
+                         const mo_method *const *methods, int n,
+                         mo_place_comparison *c, mo_error *err)
+{
+    mo_place_setting setting = { .options = &s->place,
+                                 .regime = mo_prepare_regime(&s->prepare),
+                                 .talk = &s->talk };
+    mo_found found = { 0 };
+    mo_place_watch watch;
+    mo_status status = mo_place_assist(&s->place, &setting.assist, &found, err);
+
+    setting.found = &found;
+    if (status == MO_OK)
+        status = mo_place_watch_begin(&watch, err);
+    if (status == MO_OK) {
+        status = mo_place_compare(&setting, x, methods, n, c, err);
+        mo_place_watch_end(&watch);
+    }
+    mo_found_clear(&found);
+    return status;
+}
+
+static mo_status place(settings *s, const char *path,
+                       const mo_method *const *methods, int n, mo_error *err)
+{
+    mo_prepared made = { 0 };
+    mo_place_comparison c = { 0 };
+    mo_status status =
+        mo_prepare_instance(&s->prepare, path, &s->talk, &made, err);
+
+    if (status == MO_OK)
+        status =
+            mo_outputs_spare(&s->solution, 1, made.loaded.cluster->file, err);
+    if (status == MO_OK)
+        status = compare(s, made.loaded.instance, methods, n, &c, err);
+    if (status == MO_OK)
+        status = mo_place_write(&c, &made, &s->solution, err);
+    if (status == MO_OK) {
+        status = mo_place_report(&c, &s->solution, s->json, err);
+        s->code = mo_place_comparison_code(&c);
+    }
+    mo_place_comparison_clear(&c);
+    mo_prepared_clear(&made);
+    return status;
+}
+
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
+{
+    settings *s = context;
+    const mo_method **methods = NULL;
+    int n = 0;
+    mo_status status = check(s, operands[0], err);
+
+    (void) n_operands;
+    if (status == MO_OK)
+        status = mo_place_methods(&s->place, &methods, &n, err);
+    if (status == MO_OK)
+        status = mo_outputs_open(&s->solution, 1, err);
+    if (status == MO_OK)
+        status = place(s, operands[0], methods, n, err);
+    mo_outputs_abandon(&s->solution, 1);
+    free(methods);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = { .prepare = MO_PREPARE_DEFAULTS,
+                   .place = MO_PLACE_DEFAULTS,
+                   .solution = { .option = "--output" },
+                   .talk = { .command = "moirai-place" },
+                   .code = MO_EXIT_DONE };
+    const mo_option options[] = {
+        MO_PLACE_OPTIONS(&s.place),
+        MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, "coarsen first, by a set of "
+                                                "rules or a file of them"),
+        MO_PREPARE_REGIME_OPTIONS(&s.prepare),
+        { 'o', "output", "FILE", "write the best placement as a solution",
+          MO_OPTION_TEXT, .to = &s.solution.path },
+        { 0, "json", NULL, "tell it as a JSON array", MO_OPTION_FLAG,
+          .to = &s.json },
+        MO_TALK_OPTIONS(&s.talk),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-place",
+        .synopsis = "[OPTION]... GRAPH",
+        .purpose = "Place a graph on a cluster without a solver, with a bound.",
+        .details = "GRAPH may be - for standard input.  Exit status: 0 a "
+                   "placement, 3 none.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+    };
+    int code = mo_command_main(&command, argc, argv, run, &s);
+
+    mo_option_list_free(&s.place.methods);
+    mo_option_list_free(&s.prepare.shapes);
+    return code == MO_EXIT_DONE ? s.code : code;
+}

@@ -1,0 +1,36 @@
+/*
+ * place_compare.h - all that was asked for, one method after the other, and the
+ * report of it.
+ */
+#ifndef MO_CLI_PLACE_COMPARE_H
+#define MO_CLI_PLACE_COMPARE_H
+
+#include "base/error.h"
+#include "cli/place_run.h"
+#include "cli/place_study.h"
+#include "report/placements.h"
+
+typedef struct mo_place_comparison {
+    int n;
+    mo_place_entry *entries;
+    const mo_place_entry **ranked; /* the best first */
+    mo_placement_row *rows;        /* of those */
+    mo_place_study study;
+    mo_placements report;
+} mo_place_comparison;
+
+/* The time of a method is shared evenly with its runs without devices.  c is
+ * zeros at first, and the caller's to clear whatever the result. */
+mo_status mo_place_compare(const mo_place_setting *setting,
+                           const mo_instance *x,
+                           const mo_method *const *methods, int n,
+                           mo_place_comparison *c, mo_error *err);
+void mo_place_comparison_clear(mo_place_comparison *c);
+
+/* The one to take, or NULL. */
+const mo_place_entry *mo_place_comparison_best(const mo_place_comparison *c);
+
+/* What a command leaves with. */
+int mo_place_comparison_code(const mo_place_comparison *c);
+
+#endif

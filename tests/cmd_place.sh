@@ -1,0 +1,231 @@
+#!/bin/sh
+# moirai-place: the table, the solution it writes, what it refuses, signals.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+work=$(cd "$work" && pwd -P)
+TMPDIR=$work/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+cp "$top_srcdir/examples/inception.graphml" \
+    "$top_srcdir/examples/inception.cluster.xml" "$work"
+net=inception.graphml
+cd "$work" || exit 99
+
+# The methods there are, as an error names them.
+methods=$(moirai-place --method nobody $net 2>&1 |
+    sed 's/.*there are //; s/, and all$//; s/,//g')
+
+# graph NAME NODES EDGES: NODES are "id memory us_on_A us_on_B [pin]" and EDGES
+# "from to us", each followed by ";".
+graph()
+{
+    {
+        echo '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        for key in memory_bytes time_us.A time_us.B; do
+            echo "<key id=\"$key\" for=\"node\" attr.name=\"$key\"" \
+                'attr.type="double"/>'
+        done
+        echo '<key id="pin" for="node" attr.name="pin" attr.type="string"/>'
+        for key in comm_us.A.B comm_us.B.A; do
+            echo "<key id=\"$key\" for=\"edge\" attr.name=\"$key\"" \
+                'attr.type="double"/>'
+        done
+        echo '<graph edgedefault="directed">'
+        echo "$2" | tr ';' '\n' | while read -r id memory a b pin; do
+            [ -n "$id" ] || continue
+            echo "<node id=\"$id\"><data key=\"memory_bytes\">$memory</data>" \
+                "<data key=\"time_us.A\">$a</data>" \
+                "<data key=\"time_us.B\">$b</data>" \
+                "${pin:+<data key=\"pin\">$pin</data>}</node>"
+        done
+        echo "$3" | tr ';' '\n' | while read -r from to us; do
+            [ -n "$from" ] || continue
+            echo "<edge source=\"$from\" target=\"$to\">" \
+                "<data key=\"comm_us.A.B\">$us</data>" \
+                "<data key=\"comm_us.B.A\">$us</data></edge>"
+        done
+        echo '</graph></graphml>'
+    } >"$1.graphml"
+    {
+        echo '<cluster><device id="A" memory_bytes="100"/>'
+        echo '<device id="B" memory_bytes="100"/></cluster>'
+    } >"$1.cluster.xml"
+}
+
+# The first number of a method's row.
+makespan_of()
+{
+    sed -n "s/^$1  *\([0-9.]*\) .*/\1/p" out
+}
+
+first_method()
+{
+    sed -n '2s/ .*//p' out
+}
+
+without_seconds()
+{
+    sed 's/"seconds": [0-9.]*/"seconds": 0/' "$1"
+}
+
+# What moirai-check says of it: "valid MAKESPAN CLAIM".
+verdict()
+{
+    moirai-check -q "$1" 2>&1 |
+        sed -n '1p; s/^makespan *\(.*\) us, claimed \(.*\) us/\1 \2/p' |
+        tr '\n' ' '
+}
+
+# --------------------------------------------------------------- the table --
+
+exits "a graph" 0 moirai-place -q $net
+ok "has a heading" grep -q '^method  *makespan/us  *vs single' out
+is "the default method" "$(first_method)" "${methods%% *}"
+ok "and a bound" grep -q 'no placement takes less than .* us (' out
+ok "quietly" test ! -s err
+exits "all methods" 0 moirai-place -q --method all --time 10 $net
+is "each has a row" "$(sed -n '2,/^$/p' out | sed '$d' | wc -l)" \
+    "$(echo "$methods" | wc -w)"
+is "the best is first" "$(sed -n '2,/^$/s/^[^ ]* *\([0-9.]*\) .*/\1/p' out |
+    sort -n | head -n 1)" "$(makespan_of "$(first_method)")"
+exits "two of them" 0 moirai-place -q --method heft,single $net
+is "two rows" "$(sed -n '2,/^$/p' out | sed '$d' | wc -l)" 2
+exits "the same in two options" 0 \
+    moirai-place -q --method heft --method single $net
+exits "one and all" 0 moirai-place -q --method heft,all --time 5 $net
+is "names it once" "$(grep -c '^heft' out)" 1
+exits "from standard input" 0 \
+    sh -c "moirai-place -q -c inception.cluster.xml - <$net"
+exits "by the line of each" 0 moirai-place -v $net
+ok "says what is done" grep -q 'made the instance' err
+
+moirai-place -q --json --method all --time 10 --rounds 2 $net >first.json
+moirai-place -q --json --method all --time 10 --rounds 2 $net >second.json
+ok "as JSON" "${MOIRAI_PYTHON:-python3}" -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))
+assert len(rows) == int(sys.argv[2]), len(rows)
+placed = [r for r in rows if "why" not in r]
+assert placed == rows[:len(placed)]
+for r in placed:
+    assert r["bound_us"] == placed[0]["bound_us"]
+    assert r["bound_us"] <= r["makespan_us"] or not r["fits"]
+    gap = (r["makespan_us"] - r["bound_us"]) / r["makespan_us"]
+    assert abs(r["gap"] - gap) < 1e-9, r
+    assert r["optimal"] == (r["fits"] and r["gap"] == 0), r
+    assert r["peak_bytes"] <= r["capacity_bytes"] or not r["fits"]
+' first.json "$(echo "$methods" | wc -w)"
+is "the same again but for the seconds" "$(without_seconds first.json)" \
+    "$(without_seconds second.json)"
+
+# ------------------------------------------------------------ the solution --
+
+for method in $methods; do
+    moirai-place -q --time 10 --method "$method" $net -o "$method.sol" \
+        >out 2>err
+    if [ $? -eq 3 ] && grep -q "^$method  *-  [a-z]" out; then
+        skip "$method is valid" "$(sed -n "s/^$method  *-  //p" out)"
+        continue
+    fi
+    us=$(makespan_of "$method" | sed 's/0*$//; s/\.$//')
+    is "$method is valid" "$(verdict "$method.sol")" "valid $us $us "
+done
+
+for congestion in port channel link none; do
+    for tensors in per-edge once; do
+        for memory in static live none; do
+            regime="$congestion $tensors $memory"
+            set -- --congestion $congestion --tensors $tensors --memory $memory
+            moirai-place -q --method heft,m-etf "$@" $net -o regime.sol >out
+            us=$(makespan_of "$(first_method)" | sed 's/0*$//; s/\.$//')
+            is "$regime is valid" "$(verdict regime.sol)" "valid $us $us "
+        done
+    done
+done
+exits "coarsened" 0 moirai-place -q --fusion default $net -o coarse.sol
+ok "is valid" moirai-check -q coarse.sol
+moirai-place -q --method heft $net -o again.sol >/dev/null
+ok "the same bytes again" cmp heft.sol again.sol
+moirai-place -q --method heft $net -o - >piped.sol 2>report
+ok "to standard output" cmp heft.sol piped.sol
+ok "with the table beside it" grep -q '^heft' report
+moirai-emit -q $net -o model.lp
+exits "an answer to be beaten" 0 moirai-solve --via command --start heft.sol \
+    --command 'true {model} {solution}' model.lp -o start.sol
+ok "which nobody did" grep -q '^solver *the start' out
+
+# ----------------------------------------------------------- what it tells --
+
+graph far 'a 10 5 5; b 10 5 5; c 10 5 5; d 10 5 5' \
+    'a b 1000; a c 1000; b d 1000; c d 1000'
+exits "where sending takes long" 0 moirai-place -q far.graphml
+ok "one device is best" grep -q '^one device is best: A alone takes 20' out
+
+graph one 'a 10 5 7' ''
+exits "one op" 0 moirai-place -q one.graphml
+ok "is proven" grep -q '^proven optimal: no placement takes less than 5' out
+
+graph full 'a 60 5 5; b 60 5 5; c 40 5 5; d 40 5 5' 'a b 1; b c 1; c d 1'
+exits "where memory is tight" 0 moirai-place -q --method m-etf full.graphml
+ok "no device can do alone" grep -q '^no device can take everything' out
+exits "a method that does not look at it" 3 \
+    moirai-place -q --method single full.graphml -o full.sol
+ok "says so" grep -q '^single .* 200.0 % of A .*does not fit$' out
+ok "and nothing is written" test ! -e full.sol
+exits "unless memory does not count" 0 \
+    moirai-place -q --method single --memory none full.graphml
+
+graph large 'a 60 5 5; b 60 5 5; c 60 5 5' 'a b 1; b c 1'
+exits "where nothing fits" 3 moirai-place -q --time 5 large.graphml
+
+graph pinned 'a 10 5 5 B; b 10 5 50; c 10 5 50' 'a b 1; a c 1; b c 1'
+exits "what devices are worth" 0 \
+    moirai-place -q --method heft --drop-device pinned.graphml
+ok "is a second table" grep -q '^without  *makespan/us  *loss' out
+is "what it takes without A" "$(sed -n 's/^A  *//p' out)" \
+    "105.000    556.25"
+ok "a pin holds a device" grep -q "^B  *-  op 'a' is pinned to it" out
+moirai-place -q --method heft --drop-device --json pinned.graphml >out
+ok "as JSON, too" "${MOIRAI_PYTHON:-python3}" -c '
+import json
+a, b = json.load(open("out"))[0]["without"]
+assert a["device"] == "A" and a["makespan_us"] == 105
+assert abs(a["loss"] - 5.5625) < 1e-9
+assert "pinned" in b["why"]'
+echo '<cluster><device id="A" memory_bytes="100"/></cluster>' >alone.xml
+exits "of a single device" 0 \
+    moirai-place -q --drop-device -c alone.xml one.graphml
+ok "nothing is left" grep -q '^A  *-  there is no other' out
+
+# -------------------------------------------------------------- complaints --
+
+complains "no such method" 2 "there is no method 'abacus'; there are" \
+    moirai-place --method heft,abacus $net
+complains "one twice" 2 "--method names heft twice" \
+    moirai-place --method heft,single,heft $net
+complains "one twice, in two options" 2 "--method names heft twice" \
+    moirai-place --method heft --method heft $net
+complains "a name that is none" 2 "names with commas" \
+    moirai-place --method heft,,single $net
+complains "no name" 2 "names with commas" moirai-place --method '' $net
+complains "no such solver" 2 "--assist" moirai-place --assist abacus $net
+complains "no time" 2 "--time" moirai-place --time -1 $net
+complains "no graph" 2 "" moirai-place
+complains "no such graph" 1 "nothing.graphml" \
+    moirai-place -q nothing.graphml
+echo garbage >garbage.graphml
+complains "something else" 1 "garbage.graphml" moirai-place -q garbage.graphml
+complains "a solution in the place of the graph" 2 "would replace" \
+    moirai-place -q $net -o ./$net
+complains "in the place of the cluster" 2 "would replace" \
+    moirai-place -q $net -o inception.cluster.xml
+complains "no place for it" 1 "nowhere/a.sol" \
+    moirai-place -q $net -o nowhere/a.sol
+cp heft.sol kept.sol
+complains "after an error" 1 "garbage.graphml" \
+    moirai-place -q garbage.graphml -o kept.sol
+ok "a file is as it was" cmp heft.sol kept.sol
+is "nothing is left behind" "$(ls "$TMPDIR"; ls | grep '\.tmp')" ""
+
+done_testing
