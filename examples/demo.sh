@@ -33,6 +33,11 @@ moirai-solve --list | grep -q '^scip *not found' ||
 show "moirai-check $model/highs.sol"
 show 'moirai examples/inception.graphml'
 
+# Placed without a model: every method there is, and the best of them checked.
+show "moirai-place --method all --time 10 examples/inception.graphml \\
+    -o $model/best.sol && moirai-check $model/best.sol"
+show 'moirai-place --time 10 --drop-device examples/inception.graphml'
+
 # A published network: emit, solve with the embedded solver and with SCIP, check.
 net=$data/authors/GoogLeNet.graphml
 if [ -r "$net" ]; then
@@ -45,8 +50,16 @@ if [ -r "$net" ]; then
     done
 fi
 
+# The same network, placed and proven.
+[ ! -r "$net" ] ||
+    show "moirai-place --time 20 --tensors once '$net' -o $model/placed.sol &&
+    moirai-check $model/placed.sol"
+
 show 'moirai-zoo --list'
 show 'moirai-zoo gpt3-330m | moirai-info -'
+# One far beyond any model.
+show 'moirai-zoo gpt3-330m | moirai-place -c inter-server --tensors once \
+    --time 10 -'
 
 show 'moirai-zoo gpt3-330m | moirai-coarsen -'
 
