@@ -6,6 +6,7 @@
 
 #include "schedule/serial.h"
 #include "schedule/sim_parts.h"
+#include "schedule/sim_tail.h"
 
 static bool make_heap(mo_heap *h, int n)
 {
@@ -164,7 +165,7 @@ void mo_sim_load(mo_sim *s, const mo_plan *plan)
             !plan->send_rank
                 ? plan->rank[x->flows[q].to]
                 : plan->send_rank[s->once ? x->flows[q].tensor : q];
-    mo_sim_find_tails(s);
+    mo_tails_find(s);
 }
 
 int64_t mo_sim_run(mo_sim *s, const mo_plan *plan, int64_t give_up_ns)
@@ -187,27 +188,30 @@ static int first_flow(const mo_instance *x, const mo_schedule *s,
 }
 
 static void tell_transfer(const mo_sim *s, const mo_schedule *to,
-                          mo_transfer *t)
+                          const int64_t *start_ns, mo_transfer *t)
 {
     int q = s->once ? first_flow(s->x, to, t) : t->item;
     int from = s->x->flows[q].from;
     int lane = t->from * s->n_devices + t->to;
 
-    t->start_ns = s->lanes.open[lane] ? s->start_ns[from] + mo_sim_p_ns(s, from)
-                                      : s->start_ns[s->n + q];
+    t->start_ns = s->lanes.open[lane]
+                      ? start_ns[from] + mo_instance_p_ns(s->x, from, t->from)
+                      : start_ns[s->n + q];
     t->end_ns = t->start_ns + mo_sim_lane_ns(s, s->n + q, lane);
 }
 
-mo_status mo_sim_tell(const mo_sim *s, mo_schedule **schedule, mo_error *err)
+mo_status mo_sim_tell(const mo_sim *s, const int *device,
+                      const int64_t *start_ns, mo_schedule **schedule,
+                      mo_error *err)
 {
     mo_schedule *to = NULL;
-    mo_status status = mo_schedule_new(s->x, &s->regime, s->device, &to, err);
+    mo_status status = mo_schedule_new(s->x, &s->regime, device, &to, err);
 
     if (status != MO_OK)
         return status;
-    memcpy(to->start_ns, s->start_ns, (size_t) s->n * sizeof *to->start_ns);
+    memcpy(to->start_ns, start_ns, (size_t) s->n * sizeof *to->start_ns);
     for (int i = 0; i < to->n_transfers; i++)
-        tell_transfer(s, to, &to->transfers[i]);
+        tell_transfer(s, to, start_ns, &to->transfers[i]);
     status = mo_schedule_shift(s->x, to, err);
     if (status == MO_OK)
         *schedule = to;
@@ -220,5 +224,5 @@ mo_status mo_sim_schedule(mo_sim *s, const mo_plan *plan,
                           mo_schedule **schedule, mo_error *err)
 {
     mo_sim_run(s, plan, INT64_MAX);
-    return mo_sim_tell(s, schedule, err);
+    return mo_sim_tell(s, s->device, s->start_ns, schedule, err);
 }

@@ -55,6 +55,7 @@ mo_status mo_lanes_open(mo_lanes *l, const mo_instance *x,
     }
     for (int lane = 0; lane < n; lane++) {
         l->open[lane] = resources_of(l, lane, pair, &ids) == 0;
+        l->some_open |= l->open[lane] && lane % (x->n_devices + 1) != 0;
         l->queue[lane] = MO_HEAP_EMPTY;
     }
     if (l->few)
@@ -85,6 +86,15 @@ void mo_lanes_reset(mo_lanes *l)
     for (uint64_t rest = l->waiting; rest; rest &= rest - 1)
         l->queue[__builtin_ctzll(rest)] = MO_HEAP_EMPTY;
     l->waiting = l->active = l->blocked = 0;
+}
+
+int mo_lanes_list(const mo_lanes *l, const mo_heap *h, int *list, int n)
+{
+    for (uint64_t rest = l->waiting; rest; rest &= rest - 1)
+        n = mo_heap_list(h, l->queue[__builtin_ctzll(rest)], list, n);
+    for (int i = 0; i < l->n_crowded; i++)
+        n = mo_heap_list(h, l->queue[l->crowded[i]], list, n);
+    return n;
 }
 
 void mo_lanes_wait_many(mo_lanes *l, const mo_heap *h, int lane, int it)

@@ -25,6 +25,7 @@ typedef struct mo_lanes {
     int n;      /* devices squared; from a to b is a * n_devices + b */
     bool few;   /* they fit a word */
     bool *open; /* by lane: holds nothing, nothing ever waits */
+    bool some_open;
     int *queue; /* by lane: what waits */
 
     uint64_t waiting, active, blocked; /* few: by lane */
@@ -41,7 +42,11 @@ void mo_lanes_close(mo_lanes *l);
 /* Nothing waits and nothing is under way. */
 void mo_lanes_reset(mo_lanes *l);
 
-/* For mo_lanes_*: the same where lanes are many. */
+/* Appends all that waits to the n of a list; returns how many there are then.
+ */
+int mo_lanes_list(const mo_lanes *l, const mo_heap *h, int *list, int n);
+
+/* For those below: the same where lanes are many. */
 void mo_lanes_wait_many(mo_lanes *l, const mo_heap *h, int lane, int it);
 int mo_lanes_take_many(mo_lanes *l, const mo_heap *h, int *it);
 void mo_lanes_hold_many(mo_lanes *l, int lane, bool hold);

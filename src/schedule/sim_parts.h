@@ -86,18 +86,20 @@ int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns);
 /* An op that has all it reads; it may have to sleep. */
 void mo_sim_ready(mo_sim *s, int op);
 
-/* A transfer begins to wait. */
+/* A transfer, with its key, begins to wait. */
 void mo_sim_wait(mo_sim *s, int node);
+
+/* The smallest key of the flows that go with a transfer. */
+int64_t mo_sim_send_key(const mo_sim *s, int node);
 
 /* Something is under way until that time. */
 void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns);
 
-/* The schedule of a run that came to its end. */
-mo_status mo_sim_tell(const mo_sim *s, mo_schedule **schedule, mo_error *err);
-
-/* Fills tails for the plan's devices. */
-void mo_sim_find_tails(mo_sim *s);
-int64_t mo_sim_tail_ns(const mo_sim *s, int op);
+/* The schedule of a run that came to its end, by its devices and starts (by
+ * node), left-shifted. */
+mo_status mo_sim_tell(const mo_sim *s, const int *device,
+                      const int64_t *start_ns, mo_schedule **schedule,
+                      mo_error *err);
 
 static inline int64_t mo_sim_p_ns(const mo_sim *s, int op)
 {
@@ -128,6 +130,13 @@ static inline int64_t mo_sim_lane_ns(const mo_sim *s, int node, int lane)
 
     return x->comm_ns[(int64_t) s->row[node - s->n] * x->n_kinds +
                       x->pair_kind[lane]];
+}
+
+static inline int64_t mo_sim_length_ns(const mo_sim *s, int node)
+{
+    return mo_sim_is_op(s, node)
+               ? mo_sim_p_ns(s, node)
+               : mo_sim_lane_ns(s, node, mo_sim_lane(s, node));
 }
 
 static inline int mo_sim_slot(const mo_sim *s, int lane)

@@ -83,6 +83,20 @@ void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
         mo_heap_push(&s->slots, &s->next_slot, slot);
 }
 
+int64_t mo_sim_send_key(const mo_sim *s, int node)
+{
+    const mo_flow *flow = mo_sim_flow(s, node);
+    int64_t key = s->send_key[node - s->n];
+
+    if (!s->once)
+        return key;
+    for (int q = node - s->n + 1; q < s->x->tensor_start[flow->tensor + 1]; q++)
+        if (s->device[s->x->flows[q].to] == s->device[flow->to] &&
+            s->send_key[q] < key)
+            key = s->send_key[q];
+    return key;
+}
+
 static inline void log_start(mo_sim *s, int node)
 {
     s->start_ns[node] = s->now_ns;
@@ -310,38 +324,9 @@ int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns)
             s->mark(s->context);
         ns = next_ns(s);
         if (ns == INT64_MAX)
-            return s->end_ns;
+            return s->end_ns < give_up_ns ? s->end_ns : INT64_MAX;
         s->now_ns = ns;
         end_slots(s);
         wake_ops(s);
-    }
-}
-
-int64_t mo_sim_tail_ns(const mo_sim *s, int op)
-{
-    const mo_instance *x = s->x;
-    const int *kinds = x->pair_kind + (int64_t) s->device[op] * s->n_devices;
-    int64_t tail_ns = 0;
-
-    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
-        int reader = x->flows[q].to, to = s->device[reader];
-        int64_t ns = x->comm_ns[(int64_t) s->row[q] * x->n_kinds + kinds[to]] +
-                     mo_sim_p_ns(s, reader) + s->tail_ns[reader];
-
-        tail_ns = ns > tail_ns ? ns : tail_ns;
-    }
-    return tail_ns;
-}
-
-void mo_sim_find_tails(mo_sim *s)
-{
-    for (int k = 0; k < s->n_devices; k++)
-        s->least_tail_ns[k] = INT64_MAX / 4;
-    for (int i = s->n - 1; i >= 0; i--) {
-        int64_t *least_ns = &s->least_tail_ns[s->device[i]];
-
-        s->tail_ns[i] = mo_sim_tail_ns(s, i);
-        if (s->tail_ns[i] < *least_ns)
-            *least_ns = s->tail_ns[i];
     }
 }
