@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "cost/instance.h"
+#include "models/strength.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 #include "solvers/solver.h"
@@ -36,6 +37,8 @@ typedef struct mo_task {
     void (*tell)(void *context, const mo_news *news); /* or NULL; from one
                                                          thread at a time */
     void *context;
+    /* NULL, or one without pairs: to be given what is proven between ops. */
+    mo_strength *strength;
 } mo_task;
 
 typedef struct mo_placed {
