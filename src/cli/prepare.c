@@ -120,7 +120,13 @@ static mo_status make_frame(const mo_prepare *p, const mo_instance *x,
                             mo_prepared *made, mo_error *err)
 {
     const mo_regime *regime = &made->o.regime;
+    mo_schedule *start = made->start;
 
+    if (made->strength) {
+        made->start = NULL;
+        return mo_frame_make_strong(x, regime, p->slack, made->strength, start,
+                                    &made->frame, err);
+    }
     if (p->slack > 0)
         return mo_frame_make_open(x, regime, p->closure, p->slack, &made->frame,
                                   err);
@@ -156,6 +162,8 @@ void mo_prepared_clear(mo_prepared *made)
 {
     mo_model_clear(&made->model);
     mo_frame_free(made->frame);
+    mo_schedule_free(made->start);
+    mo_strength_free(made->strength);
     mo_loaded_clear(&made->loaded);
     mo_map_free(made->map);
     mo_graph_free(made->coarse);

@@ -18,6 +18,7 @@
 #include "models/formulation.h"
 #include "models/frame.h"
 #include "models/model.h"
+#include "models/strength.h"
 
 /* What the options say. */
 typedef struct mo_prepare {
@@ -75,6 +76,8 @@ typedef struct mo_prepared {
     mo_map *map;           /* between them, or NULL */
     mo_loaded loaded;      /* cluster, profile, instance */
     mo_identity_options o; /* what the model is made by */
+    mo_strength *strength; /* for the model, and a start with it: both are */
+    mo_schedule *start;    /* set by who has them, before the model is made */
     const mo_formulation *formulation;
     mo_frame *frame;
     mo_identity identity;
