@@ -1,0 +1,342 @@
+#include "solvers/search/improve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+enum {
+    EXACT_OPS = 14,       /* so few are searched through at once */
+    MAYBE_EXACT_OPS = 45, /* so few now and then, annealing in between */
+    MOST_LEVEL = 24,
+    MOST_COPIES = 8,        /* of an attempt, with seeds of their own */
+    MOST_PATHS = 24,        /* looked for in one round */
+    FIRST_NODES = 2000,     /* doubles by level */
+    START_WORK = 4000000,   /* ops by pairs by devices, for first schedules */
+    FIRST_MOVES = 2000000,  /* ops by moves: a tenth of a second */
+    LAST_MOVES = 400000000, /* some ten seconds */
+    LEAST_MOVES = 2000
+};
+
+struct mo_improver {
+    mo_search *search;
+    int64_t **hoped_ns; /* by kind and pair */
+    mo_fork **forks;    /* by kind: of its largest block; or NULL */
+    bool *chosen;       /* by kind and pair, for the round */
+};
+
+static mo_status reserve(mo_improver *m, mo_error *err)
+{
+    const mo_kinds *kinds = m->search->kinds;
+    size_t n_kinds = (size_t) kinds->n;
+    size_t n_pairs = (size_t) kinds->states->n * (size_t) kinds->states->n;
+
+    m->hoped_ns = calloc(n_kinds, sizeof *m->hoped_ns);
+    m->forks = calloc(n_kinds, sizeof *m->forks);
+    m->chosen = calloc(n_kinds, n_pairs * sizeof *m->chosen);
+    if (!m->hoped_ns || !m->forks || !m->chosen)
+        return mo_fail_memory(err);
+    for (int i = 0; i < kinds->n; i++) {
+        if (!kinds->kinds[i].part)
+            continue;
+        m->hoped_ns[i] = malloc(n_pairs * sizeof **m->hoped_ns);
+        if (!m->hoped_ns[i])
+            return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
+static const mo_segment *largest_segment(const mo_chain *chain)
+{
+    const mo_segment *largest = &chain->segments[0];
+
+    for (int s = 1; s < chain->n; s++)
+        if (chain->segments[s].n > largest->n)
+            largest = &chain->segments[s];
+    return largest;
+}
+
+static mo_status find_forks(mo_improver *m, mo_error *err)
+{
+    const mo_blocks *blocks = m->search->blocks;
+    mo_status status = MO_OK;
+
+    for (int i = 0; blocks && i < m->search->kinds->n && status == MO_OK; i++) {
+        const mo_chained *c = &blocks->chained[i];
+
+        if (c->chain && m->search->kinds->kinds[i].n > EXACT_OPS)
+            status = mo_fork_find(&c->places, largest_segment(c->chain),
+                                  &m->forks[i], err);
+    }
+    return status;
+}
+
+mo_status mo_improver_new(mo_search *search, mo_improver **improver,
+                          mo_error *err)
+{
+    mo_improver *m = calloc(1, sizeof *m);
+    mo_status status;
+
+    if (!m)
+        return mo_fail_memory(err);
+    m->search = search;
+    status = reserve(m, err);
+    if (status == MO_OK)
+        status = find_forks(m, err);
+    if (status == MO_OK)
+        *improver = m;
+    else
+        mo_improver_free(m);
+    return status;
+}
+
+void mo_improver_free(mo_improver *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < m->search->kinds->n; i++) {
+        if (m->hoped_ns)
+            free(m->hoped_ns[i]);
+        if (m->forks)
+            mo_fork_free(m->forks[i]);
+    }
+    free(m->hoped_ns);
+    free(m->forks);
+    free(m->chosen);
+    free(m);
+}
+
+/* Pairs of ends that the kind can have. */
+static int count_pairs(const mo_kinds *kinds, const mo_kind *kind)
+{
+    int n = 0;
+
+    for (int p = 0; p < kinds->states->n * kinds->states->n; p++)
+        n += kind->lower_ns[p] != INT64_MAX;
+    return n;
+}
+
+mo_status mo_improver_begin(mo_improver *m, mo_try **tries, int *n,
+                            mo_error *err)
+{
+    const mo_kinds *kinds = m->search->kinds;
+    int n_pairs = kinds->states->n * kinds->states->n;
+    int64_t work = 0, n_tries = 0;
+
+    for (int i = 0; i < kinds->n; i++)
+        if (kinds->kinds[i].part) {
+            int pairs = count_pairs(kinds, &kinds->kinds[i]);
+
+            n_tries += pairs;
+            work += (int64_t) pairs * kinds->kinds[i].n *
+                    (kinds->states->n + kinds->x->n_devices);
+        }
+    *n = 0;
+    *tries = NULL;
+    if (work > START_WORK)
+        return MO_OK;
+    *tries = calloc((size_t) n_tries + 1, sizeof **tries);
+    if (!*tries)
+        return mo_fail_memory(err);
+    for (int i = 0; i < kinds->n; i++)
+        for (int p = 0; kinds->kinds[i].part && p < n_pairs; p++)
+            if (kinds->kinds[i].lower_ns[p] != INT64_MAX)
+                (*tries)[(*n)++] =
+                    (mo_try){ .kind = i, .pair = p, .how = MO_TRY_START };
+    return MO_OK;
+}
+
+/* How much of the room between the bounds is hoped for, by level. */
+static double hope(int level)
+{
+    static const double part[] = { 1.0,  0.5,   0.25,  0.12,
+                                   0.06, 0.035, 0.025, 0.02 };
+    int n = sizeof part / sizeof *part;
+
+    return level < n ? part[level] : 0.16 / level;
+}
+
+static int64_t hoped_for(const mo_kind *kind, int pair)
+{
+    int64_t upper_ns = kind->upper_ns[pair], lower_ns = kind->lower_ns[pair];
+    int level = kind->pairs[pair].level;
+
+    if (lower_ns >= upper_ns || level >= MOST_LEVEL)
+        return upper_ns;
+    if (upper_ns == INT64_MAX)
+        return level == 0 ? lower_ns : INT64_MAX;
+    return upper_ns - (int64_t) (hope(level) * (double) (upper_ns - lower_ns));
+}
+
+static void set_hopes(mo_improver *m)
+{
+    mo_search *s = m->search;
+    int n_pairs = s->states.n * s->states.n;
+
+    for (int i = 0; i < s->kinds->n; i++) {
+        const mo_kind *kind = &s->kinds->kinds[i];
+
+        s->path->tables[i] = kind->part ? m->hoped_ns[i] : kind->upper_ns;
+        for (int p = 0; kind->part && p < n_pairs; p++)
+            m->hoped_ns[i][p] = hoped_for(kind, p);
+    }
+}
+
+/* Instead of what is hoped for, what is proven. */
+static void set_bounds(mo_improver *m)
+{
+    mo_search *s = m->search;
+    size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
+
+    for (int i = 0; i < s->kinds->n; i++)
+        if (s->kinds->kinds[i].part)
+            memcpy(m->hoped_ns[i], s->kinds->kinds[i].lower_ns,
+                   n_pairs * sizeof **m->hoped_ns);
+}
+
+static int64_t moves_for(const mo_kind *kind, int level)
+{
+    double work = FIRST_MOVES;
+    int64_t moves;
+
+    for (int i = 1; i < level && work < LAST_MOVES; i++)
+        work *= 1.6;
+    moves = (int64_t) work / kind->n;
+    return moves > LEAST_MOVES ? moves : LEAST_MOVES;
+}
+
+static bool is_exact_next(const mo_kind *kind, int level)
+{
+    return kind->n <= EXACT_OPS ||
+           (kind->n <= MAYBE_EXACT_OPS && level % 2 == 0);
+}
+
+/* The level counts from 1 on: what has not been tried at all is at 0. */
+static void fill_try(const mo_improver *m, const mo_try *chosen, int copy,
+                     uint64_t seed, mo_try *it)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    int level = kind->pairs[chosen->pair].level + 1;
+
+    *it = (mo_try){ .kind = chosen->kind,
+                    .pair = chosen->pair,
+                    .how = MO_TRY_ANNEAL,
+                    .seed = seed,
+                    .fork = m->forks[chosen->kind] };
+    if (chosen->how == MO_TRY_EXACT ||
+        (copy == 0 && is_exact_next(kind, level))) {
+        it->how = MO_TRY_EXACT;
+        it->effort = (int64_t) FIRST_NODES << (level < 24 ? level : 24);
+        return;
+    }
+    it->effort = moves_for(kind, level);
+    /* Now and then from far away: some of the best are in other valleys. */
+    if (copy % 4 == 3)
+        it->hot = 0.01;
+}
+
+static bool is_worth_trying(const mo_improver *m, const mo_kind *kind,
+                            int number, int pair, mo_try_way how)
+{
+    if (!kind->part || kind->pairs[pair].level >= MOST_LEVEL ||
+        (how == MO_TRY_EXACT && kind->n > MAYBE_EXACT_OPS))
+        return false;
+    return m->hoped_ns[number][pair] < kind->upper_ns[pair];
+}
+
+/* Pairs on the path that are not chosen yet; those that are are taken to bring
+ * nothing, so that the next path is another. */
+static int choose_on_path(mo_improver *m, mo_try_way how, mo_try *tries,
+                          int most, int n)
+{
+    mo_search *s = m->search;
+    int n_pairs = s->states.n * s->states.n;
+
+    for (int i = 0; i < s->pieces->n && n < most; i++) {
+        int number = s->pieces->kind[i], pair = mo_path_pair(s->path, i);
+        const mo_kind *kind = &s->kinds->kinds[number];
+        bool *chosen =
+            &m->chosen[(size_t) number * (size_t) n_pairs + (size_t) pair];
+
+        if (!is_worth_trying(m, kind, number, pair, how))
+            continue;
+        m->hoped_ns[number][pair] = kind->upper_ns[pair];
+        if (!*chosen)
+            tries[n++] = (mo_try){ .kind = number, .pair = pair, .how = how };
+        *chosen = true;
+    }
+    return n;
+}
+
+/* Those on the shortest paths by what the tables say. */
+static int choose(mo_improver *m, mo_try_way how, mo_try *tries, int most,
+                  int n)
+{
+    mo_search *s = m->search;
+
+    for (int i = 0; i < MOST_PATHS && n < most; i++) {
+        int before = n;
+
+        if (mo_path_find(s->path) >= s->upper_path_ns)
+            break;
+        n = choose_on_path(m, how, tries, most, n);
+        if (n == before)
+            break;
+    }
+    return n;
+}
+
+/* Where there is room for more attempts, each is made several times. */
+static int copies_of(const mo_improver *m, const mo_try *it, int n, int most)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[it->kind];
+    int copies = most / n;
+
+    if (kind->n <= EXACT_OPS || it->how == MO_TRY_EXACT)
+        return 1;
+    return copies < 1 ? 1 : copies > MOST_COPIES ? MOST_COPIES : copies;
+}
+
+mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int most,
+                           int *n, mo_error *err)
+{
+    size_t n_kinds = (size_t) m->search->kinds->n;
+    size_t n_pairs =
+        (size_t) m->search->states.n * (size_t) m->search->states.n;
+    mo_try *chosen = calloc((size_t) most, sizeof *chosen);
+    uint64_t seed = mo_random_seed(m->search->task->seed, (uint64_t) round);
+    int n_chosen;
+
+    *n = 0;
+    if (!chosen)
+        return mo_fail_memory(err);
+    memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
+    set_hopes(m);
+    n_chosen = choose(m, MO_TRY_ANNEAL, chosen, most, 0);
+    set_bounds(m);
+    n_chosen = choose(m, MO_TRY_EXACT, chosen, most, n_chosen);
+    for (int i = 0; i < n_chosen; i++) {
+        int copies = copies_of(m, &chosen[i], n_chosen, most);
+
+        for (int c = 0; c < copies && *n < most; c++, (*n)++)
+            fill_try(m, &chosen[i], c, mo_random_seed(seed, (uint64_t) *n),
+                     &tries[*n]);
+    }
+    for (int i = 0; i < n_chosen; i++)
+        m->search->kinds->kinds[chosen[i].kind].pairs[chosen[i].pair].level++;
+    free(chosen);
+    return MO_OK;
+}
+
+void mo_improver_take(mo_improver *m, mo_try *it)
+{
+    mo_kind *kind = &m->search->kinds->kinds[it->kind];
+    mo_pair *pair = &kind->pairs[it->pair];
+
+    if (it->lower_ns > pair->own_ns)
+        pair->own_ns = it->lower_ns;
+    if (it->schedule && m->search->blocks)
+        mo_blocks_see(m->search->blocks, it->kind, it->schedule);
+    mo_kind_improve(kind, it->pair, it->schedule);
+    it->schedule = NULL;
+}

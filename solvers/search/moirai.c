@@ -1,0 +1,180 @@
+/*
+ * Our own: the whole in pieces between clean cuts, kinds of pieces placed and
+ * bounded by the devices at their ends, and shortest paths over those for the
+ * schedule and for the bound, until the two meet.
+ *
+ * A round plans attempts, at better schedules and at better bounds, makes them
+ * with all threads, and takes over what came of them in the order in which they
+ * were planned.  What is planned depends on nothing but the task and the rounds
+ * before, so that the answer after so many rounds does, too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/team.h"
+#include "solvers/search/first.h"
+#include "solvers/search/improve.h"
+#include "solvers/search/prove.h"
+#include "solvers/search/search.h"
+
+enum {
+    MOST_TRIES = 16, /* in a round */
+    MOST_PROOFS = 8
+};
+
+typedef struct round {
+    mo_search *search;
+    mo_try *tries;
+    int n_tries;
+    mo_proof proofs[MOST_PROOFS];
+    int n_proofs;
+} round;
+
+/* Proofs take longer and begin first. */
+static void work(void *context, int job, int thread)
+{
+    const round *r = context;
+    const mo_stop *stop = r->search->task->stop;
+
+    (void) thread;
+    if (mo_stop_now(stop))
+        return;
+    if (job < r->n_proofs)
+        mo_proof_make(r->search->blocks, &((round *) context)->proofs[job],
+                      stop);
+    else
+        mo_try_make(r->search->kinds, &r->tries[job - r->n_proofs], stop);
+}
+
+static void keep_error(mo_status *status, mo_error *err, mo_status other,
+                       const mo_error *why)
+{
+    if (*status != MO_OK || other == MO_OK)
+        return;
+    *status = other;
+    if (err)
+        *err = *why;
+}
+
+static mo_status run(round *r, mo_improver *improver, mo_prover *prover,
+                     mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    mo_team_run(r->search->task->threads, r->n_proofs + r->n_tries, work, r);
+    for (int i = 0; i < r->n_proofs; i++) {
+        keep_error(&status, err, r->proofs[i].status, &r->proofs[i].err);
+        mo_prover_take(prover, &r->proofs[i]);
+    }
+    for (int i = 0; i < r->n_tries; i++) {
+        keep_error(&status, err, r->tries[i].status, &r->tries[i].err);
+        mo_improver_take(improver, &r->tries[i]);
+    }
+    return status;
+}
+
+static mo_status begin(mo_search *s, mo_improver *improver, mo_error *err)
+{
+    round r = { .search = s };
+    mo_status status = mo_improver_begin(improver, &r.tries, &r.n_tries, err);
+
+    if (status == MO_OK)
+        status = run(&r, improver, NULL, err);
+    free(r.tries);
+    return status == MO_OK ? mo_search_add_up(s, "list scheduling pieces", err)
+                           : status;
+}
+
+static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
+                         int number, bool *any, mo_error *err)
+{
+    mo_try tries[MOST_TRIES];
+    round r = { .search = s, .tries = tries };
+    mo_status status =
+        mo_improver_plan(improver, number, tries, MOST_TRIES, &r.n_tries, err);
+
+    if (status == MO_OK && prover)
+        status =
+            mo_prover_plan(prover, r.proofs, MOST_PROOFS, &r.n_proofs, err);
+    *any = r.n_tries + r.n_proofs > 0;
+    if (status == MO_OK)
+        status = run(&r, improver, prover, err);
+    return status == MO_OK ? mo_search_add_up(s, "improving pieces", err)
+                           : status;
+}
+
+static mo_status go_round(mo_search *s, mo_improver *improver,
+                          mo_prover *prover, int *rounds, mo_error *err)
+{
+    const mo_task *task = s->task;
+    mo_status status = begin(s, improver, err);
+    bool any = true;
+
+    while (status == MO_OK && any && !mo_search_is_done(s) &&
+           !mo_stop_now(task->stop) &&
+           (task->rounds == 0 || *rounds < task->rounds)) {
+        status = improve(s, improver, prover, *rounds, &any, err);
+        *rounds += any;
+    }
+    return status;
+}
+
+static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
+{
+    mo_improver *improver = NULL;
+    mo_prover *prover = NULL;
+    mo_status status = MO_OK;
+
+    if (s->states.all)
+        status = mo_blocks_make(s->kinds, s->task->threads, s->task->stop,
+                                &s->blocks, err);
+    if (status == MO_OK)
+        status = mo_search_add_up(s, "bounds of pieces", err);
+    if (status == MO_OK)
+        status = mo_improver_new(s, &improver, err);
+    if (status == MO_OK && s->blocks)
+        status = mo_prover_new(s, &prover, err);
+    if (status == MO_OK)
+        status = go_round(s, improver, prover, rounds, err);
+    mo_prover_free(prover);
+    mo_improver_free(improver);
+    return status;
+}
+
+static void answer(mo_search *s, int rounds, mo_placed *placed)
+{
+    placed->schedule = s->best;
+    placed->fits = s->best != NULL;
+    placed->lower_ns = s->lower_ns;
+    placed->rounds = rounds;
+    s->best = NULL;
+    if (!placed->schedule)
+        snprintf(placed->why, sizeof placed->why,
+                 "found no placement that fits into memory");
+}
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    mo_search s;
+    int rounds = 0;
+    mo_status status = mo_search_open(task, &s, err);
+
+    if (status == MO_OK)
+        status = mo_first_answers(&s, err);
+    if (status == MO_OK)
+        status = mo_first_bound(&s, err);
+    if (status == MO_OK && !mo_search_is_done(&s))
+        status = search_pieces(&s, &rounds, err);
+    if (status == MO_OK)
+        answer(&s, rounds, placed);
+    mo_search_close(&s);
+    return status;
+}
+
+const mo_method mo_method_moirai = {
+    .name = "moirai",
+    .help = "pieces between clean cuts, searched and bounded; with a proof",
+    .source = "Moirai (this program)",
+    .all = true,
+    .place = place,
+};

@@ -1,0 +1,129 @@
+#include "solvers/search/proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/part.h"
+#include "solvers/search/exact.h"
+#include "solvers/search/fork_fast.h"
+#include "solvers/search/fork_timed.h"
+
+enum { FIRST_NODES = 10000 };
+
+static int device_of(int op, int device)
+{
+    return op == MO_FREE ? MO_FREE : device;
+}
+
+static mo_status be_fast(const mo_blocks *b, mo_proof *it, mo_error *err)
+{
+    const mo_segment *s = b->blocks[it->block].segment;
+    int n = b->kinds->x->n_devices;
+
+    return mo_fork_fast(it->fork, &b->kinds->regime,
+                        device_of(s->u, it->pair / n),
+                        device_of(s->v, it->pair % n), &it->lower_ns, err);
+}
+
+static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+                        mo_error *err)
+{
+    const mo_segment *s = b->blocks[it->block].segment;
+    int n = b->kinds->x->n_devices;
+    mo_timed_options options = { .effort = it->effort, .stop = stop };
+    bool refuted = false;
+    /* What cannot end by then takes a nanosecond more. */
+    mo_status status = mo_fork_timed(
+        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
+        device_of(s->v, it->pair % n), it->target_ns - 1, &options, &refuted,
+        err);
+
+    if (status == MO_OK && refuted)
+        it->lower_ns = it->target_ns;
+    return status;
+}
+
+/* The block as an instance of its own.  The clock begins when u has ended and
+ * stops when v can start: v takes no time here. */
+static mo_status make_part(const mo_blocks *b, const mo_proof *it,
+                           mo_part **part, mo_error *err)
+{
+    const mo_block *block = &b->blocks[it->block];
+    const mo_segment *s = block->segment;
+    const mo_instance *whole = b->kinds->kinds[block->kind].part->x;
+    int *ops = malloc(((size_t) s->n + 2) * sizeof *ops), n = 0;
+    mo_status status;
+
+    if (!ops)
+        return mo_fail_memory(err);
+    if (s->u != MO_FREE)
+        ops[n++] = s->u;
+    for (int i = 0; i < s->n; i++)
+        ops[n++] = s->ops[i];
+    if (s->v != MO_FREE)
+        ops[n++] = s->v;
+    status = mo_part_make(whole, ops, n, s->u != MO_FREE, part, err);
+    free(ops);
+    return status;
+}
+
+/* With its ends where the pair says; an end's group is let go of, which can
+ * only make the block shorter. */
+static void pin_ends(const mo_blocks *b, const mo_proof *it, mo_instance *x)
+{
+    const mo_segment *s = b->blocks[it->block].segment;
+    int n = x->n_devices, last = x->n - 1;
+
+    if (s->u != MO_FREE) {
+        x->pin[0] = it->pair / n;
+        x->group[0] = MO_FREE;
+    }
+    if (s->v != MO_FREE) {
+        x->pin[last] = it->pair % n;
+        x->group[last] = MO_FREE;
+        x->memory_bytes[last] = x->weight_bytes[last] = 0;
+        memset(x->p_ns + (size_t) last * (size_t) n, 0,
+               (size_t) n * sizeof *x->p_ns);
+    }
+}
+
+static mo_status search_all(const mo_blocks *b, mo_proof *it,
+                            const mo_stop *stop, mo_error *err)
+{
+    mo_exact_options options = { .below_ns = it->target_ns,
+                                 .nodes = (int64_t) FIRST_NODES
+                                          << (2 * it->effort),
+                                 .stop = stop };
+    mo_exact_result result = { 0 };
+    mo_part *part = NULL;
+    mo_status status = make_part(b, it, &part, err);
+
+    if (status == MO_OK) {
+        pin_ends(b, it, part->x);
+        status = mo_exact(part->x, &b->kinds->regime, &options, &result, err);
+    }
+    if (status == MO_OK) {
+        it->lower_ns = result.lower_ns;
+        if (result.finished)
+            it->lower_ns =
+                result.best ? result.best->makespan_ns : options.below_ns;
+    }
+    mo_schedule_free(result.best);
+    mo_part_free(part);
+    return status;
+}
+
+void mo_proof_make(const mo_blocks *b, mo_proof *it, const mo_stop *stop)
+{
+    switch (it->how) {
+    case MO_PROOF_FAST:
+        it->status = be_fast(b, it, &it->err);
+        break;
+    case MO_PROOF_TIMED:
+        it->status = refute(b, it, stop, &it->err);
+        break;
+    case MO_PROOF_EXACT:
+        it->status = search_all(b, it, stop, &it->err);
+        break;
+    }
+}

@@ -1,0 +1,29 @@
+/*
+ * prove.h - which proofs about blocks raise the bound of the whole.
+ *
+ * The bound is the length of a shortest path.  To raise it, every path that is
+ * too short has to become longer: targets are set for the blocks along one
+ * after the other, by the room between what is proven of a block and what was
+ * seen of it, until the shortest path would be long enough, were they all met.
+ */
+#ifndef MO_SEARCH_PROVE_H
+#define MO_SEARCH_PROVE_H
+
+#include "base/error.h"
+#include "solvers/search/proof.h"
+#include "solvers/search/search.h"
+
+typedef struct mo_prover mo_prover;
+
+/* search, which has blocks, must outlive it. */
+mo_status mo_prover_new(mo_search *search, mo_prover **prover, mo_error *err);
+void mo_prover_free(mo_prover *prover);
+
+/* What to prove next, at most so many; 0: nothing is worth it. */
+mo_status mo_prover_plan(mo_prover *prover, mo_proof *proofs, int most, int *n,
+                         mo_error *err);
+
+/* Takes over what came of an attempt. */
+void mo_prover_take(mo_prover *prover, const mo_proof *it);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * stitch.h - a schedule of the whole out of those of its pieces, and back.
+ */
+#ifndef MO_SEARCH_STITCH_H
+#define MO_SEARCH_STITCH_H
+
+#include "base/error.h"
+#include "schedule/schedule.h"
+#include "solvers/search/kind.h"
+#include "solvers/search/path.h"
+
+/* The best schedules of the pairs that the way takes, one behind the other,
+ * left-shifted.  Each of those pairs has one. */
+mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
+                    mo_schedule **schedule, mo_error *err);
+
+/* Takes the schedule apart: where a piece of it is better than what its kind
+ * has for these devices, it is kept there. */
+mo_status mo_unstitch(mo_kinds *kinds, const mo_schedule *schedule,
+                      mo_error *err);
+
+#endif

@@ -1,0 +1,240 @@
+#include "solvers/search/try.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/heft.h"
+#include "schedule/sim.h"
+#include "solvers/search/anneal.h"
+#include "solvers/search/exact.h"
+
+typedef struct attempt {
+    const mo_kinds *kinds;
+    const mo_kind *kind;
+    mo_try *it;
+    mo_instance x; /* pinned; only the pins are its own */
+    const mo_stop *stop;
+} attempt;
+
+/* Keeps the better of the two and frees the other; either may be NULL. */
+static void keep_better(mo_schedule **best, mo_schedule *other)
+{
+    if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
+        mo_schedule *kept = *best;
+
+        *best = other;
+        other = kept;
+    }
+    mo_schedule_free(other);
+}
+
+static mo_status try_heft(const attempt *t, const int *placement,
+                          mo_schedule **best, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(&t->x, &t->kinds->regime, placement, &s, err);
+
+    if (status == MO_OK && s)
+        status = mo_schedule_shift(&t->x, s, err);
+    if (status == MO_OK)
+        keep_better(best, s);
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+/* All that is not pinned on one device, with each of the states' devices. */
+static mo_status try_alone(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    const mo_states *states = t->kinds->states;
+    int *placement = malloc((size_t) t->x.n * sizeof *placement);
+    mo_status status = placement ? MO_OK : mo_fail_memory(err);
+
+    for (int a = 0; a < states->n && status == MO_OK; a++) {
+        for (int i = 0; i < t->x.n; i++)
+            placement[i] =
+                t->x.pin[i] == MO_FREE ? states->device[a] : t->x.pin[i];
+        status = try_heft(t, placement, best, err);
+    }
+    free(placement);
+    return status;
+}
+
+static mo_status start(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    mo_status status = try_heft(t, NULL, best, err);
+
+    return status == MO_OK ? try_alone(t, best, err) : status;
+}
+
+typedef struct starting {
+    int64_t start_ns;
+    int op;
+} starting;
+
+static int compare_starts(const void *a, const void *b)
+{
+    const starting *s = a, *t = b;
+
+    if (s->start_ns != t->start_ns)
+        return s->start_ns < t->start_ns ? -1 : 1;
+    return (s->op > t->op) - (s->op < t->op);
+}
+
+/* Devices as in a schedule, but for the pins; ranks by its starts. */
+static mo_status plan_like(const attempt *t, const mo_schedule *s,
+                           mo_plan *plan, mo_error *err)
+{
+    starting *starts = malloc((size_t) s->n * sizeof *starts);
+
+    if (!starts)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n; i++) {
+        starts[i] = (starting){ s->start_ns[i], i };
+        plan->device[i] = t->x.pin[i] == MO_FREE ? s->device[i] : t->x.pin[i];
+    }
+    qsort(starts, (size_t) s->n, sizeof *starts, compare_starts);
+    for (int i = 0; i < s->n; i++)
+        plan->rank[starts[i].op] = i;
+    free(starts);
+    return MO_OK;
+}
+
+/* Takes over what another pair has, if that is better here, too. */
+static mo_status try_like(const attempt *t, const mo_schedule *like,
+                          mo_sim *sim, mo_plan *plan, mo_schedule **best,
+                          mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = plan_like(t, like, plan, err);
+    bool fits = false;
+
+    if (status != MO_OK ||
+        (*best &&
+         mo_sim_run(sim, plan, (*best)->makespan_ns) >= (*best)->makespan_ns))
+        return status;
+    status = mo_sim_schedule(sim, plan, &s, err);
+    if (status == MO_OK)
+        status = mo_schedule_fits(&t->x, s, &fits, err);
+    if (status == MO_OK && fits)
+        keep_better(best, s);
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    int n_pairs = t->kinds->states->n * t->kinds->states->n;
+    size_t n = (size_t) t->x.n;
+    mo_plan plan = { .device = malloc(n * sizeof *plan.device),
+                     .rank = malloc(n * sizeof *plan.rank) };
+    mo_sim *sim = NULL;
+    mo_status status = plan.device && plan.rank
+                           ? mo_sim_new(&t->x, &t->kinds->regime, &sim, err)
+                           : mo_fail_memory(err);
+
+    for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
+        const mo_schedule *like = t->kind->pairs[pair].best;
+
+        if (like && pair != t->it->pair)
+            status = try_like(t, like, sim, &plan, best, err);
+    }
+    mo_sim_free(sim);
+    free(plan.device);
+    free(plan.rank);
+    return status;
+}
+
+static mo_status copy(const attempt *t, const mo_schedule *s,
+                      mo_schedule **copied, mo_error *err)
+{
+    mo_schedule *made = NULL;
+    mo_status status =
+        mo_schedule_new(&t->x, &t->kinds->regime, s->device, &made, err);
+
+    if (status != MO_OK)
+        return status;
+    memcpy(made->start_ns, s->start_ns, (size_t) s->n * sizeof *s->start_ns);
+    if (s->n_transfers > 0)
+        memcpy(made->transfers, s->transfers,
+               (size_t) s->n_transfers * sizeof *s->transfers);
+    made->makespan_ns = s->makespan_ns;
+    *copied = made;
+    return MO_OK;
+}
+
+/* The best there is to begin with. */
+static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    const mo_schedule *own = t->kind->pairs[t->it->pair].best;
+    mo_status status = own ? copy(t, own, best, err) : start(t, best, err);
+
+    return status == MO_OK ? try_others(t, best, err) : status;
+}
+
+static mo_status anneal(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_anneal_options options = { .seed = it->seed,
+                                  .moves = it->effort,
+                                  .hot = it->hot,
+                                  .enough_ns = t->kind->lower_ns[it->pair],
+                                  .stop = t->stop };
+    mo_annealed annealed = { 0 };
+    mo_schedule *from = NULL;
+    mo_status status = find_start(t, &from, err);
+
+    if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
+        options.branch_ops = it->fork->classes[0].members;
+        options.n_branches = it->fork->classes[0].count;
+        options.branch_n = it->fork->classes[0].n;
+    }
+    if (status == MO_OK && from)
+        status =
+            mo_anneal(&t->x, &t->kinds->regime, from, &options, &annealed, err);
+    if (status == MO_OK)
+        keep_better(&from, annealed.schedule);
+    it->schedule = from;
+    return status;
+}
+
+static mo_status search_all(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_exact_options options = { .below_ns = t->kind->upper_ns[it->pair],
+                                 .nodes = it->effort,
+                                 .stop = t->stop };
+    mo_exact_result result = { 0 };
+    mo_status status =
+        mo_exact(&t->x, &t->kinds->regime, &options, &result, err);
+
+    if (status != MO_OK)
+        return status;
+    it->schedule = result.best;
+    it->lower_ns = result.lower_ns;
+    if (result.finished)
+        it->lower_ns =
+            result.best ? result.best->makespan_ns : options.below_ns;
+    return MO_OK;
+}
+
+void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop)
+{
+    attempt t = {
+        .kinds = kinds, .kind = &kinds->kinds[it->kind], .it = it, .stop = stop
+    };
+    bool possible = false;
+
+    it->status =
+        mo_kind_pinned(kinds, t.kind, it->pair, &t.x, &possible, &it->err);
+    if (it->status == MO_OK && !possible)
+        it->lower_ns = INT64_MAX;
+    else if (it->status == MO_OK && it->how == MO_TRY_START)
+        it->status = start(&t, &it->schedule, &it->err);
+    else if (it->status == MO_OK && it->how == MO_TRY_ANNEAL)
+        it->status = anneal(&t, &it->err);
+    else if (it->status == MO_OK)
+        it->status = search_all(&t, &it->err);
+    free(t.x.pin);
+}

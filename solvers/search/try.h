@@ -1,0 +1,43 @@
+/*
+ * try.h - one attempt at one kind of pieces between two devices: a better
+ * schedule, a better bound, or both.
+ *
+ * Attempts know nothing of each other and change nothing but themselves, so
+ * that several threads can make some at a time.
+ */
+#ifndef MO_SEARCH_TRY_H
+#define MO_SEARCH_TRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "schedule/schedule.h"
+#include "solvers/search/fork.h"
+#include "solvers/search/kind.h"
+
+typedef enum mo_try_way {
+    MO_TRY_START,  /* what list scheduling makes */
+    MO_TRY_ANNEAL, /* from the best there is, or from that of other pairs */
+    MO_TRY_EXACT   /* and a bound */
+} mo_try_way;
+
+typedef struct mo_try {
+    int kind, pair;
+    mo_try_way how;
+    int64_t effort; /* moves or nodes */
+    uint64_t seed;
+    double hot;          /* how warm annealing begins; 0: as it likes */
+    const mo_fork *fork; /* branches that are alike, or NULL */
+
+    /* What came of it. */
+    mo_schedule *schedule; /* or NULL */
+    int64_t lower_ns;      /* from end to end; INT64_MAX: cannot be */
+    mo_status status;
+    mo_error err;
+} mo_try;
+
+void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop);
+
+#endif
