@@ -1,0 +1,413 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "solvers/search/fork_fast_parts.h"
+#include "solvers/search/simplex.h"
+
+/*
+ * The best weights z, one for each row, and the price theta of each group, with
+ * times as parts of the path's:
+ *
+ *     maximise  sum of base z + sum of theta
+ *     with      sum of z <= 1,
+ *               theta <= sum of load z   for each pattern of the group.
+ *
+ * Patterns are added when they are found to be cheaper than theta says, rows
+ * when the mix of patterns breaks them.  All weights that are tried give a
+ * bound; those half way between the best ones and the program's own give
+ * better ones sooner.
+ */
+
+enum {
+    MAX_NEW_ROWS = 120, /* behind those that an order begins with */
+    MAX_CUTS = 12,      /* how often there are new ones */
+    MAX_PATTERNS = 480, /* of a program; half of it is left to the next */
+    FEWEST_WEIGHTS = 1 << 12
+};
+
+#define MAX_WORK (INT64_C(1) << 25) /* pairs of devices an op was tried on */
+
+static const double precision = 1e-4;
+
+struct mo_fast_master {
+    mo_fast *f;
+    mo_fast_pricer *pricer;
+    int64_t work;
+    int64_t *price;        /* by group */
+    mo_fast_pattern found; /* of all groups, by op */
+    mo_fast_pattern *pool;
+    size_t n_pool, pool_room;
+
+    /* Of the order: */
+    mo_fast_rows rows;
+    size_t most_rows;
+    mo_fast_index all, weighted;
+    int64_t *weight, *load_ns; /* by row */
+    double *best, *tried;      /* by row */
+    double *entries;           /* of the program's row or column */
+    mo_simplex *lp;
+    size_t n_columns;       /* rows of ours that it has */
+    mo_fast_pattern *mixed; /* those that it has, with the pool's arrays */
+    size_t n_mixed;
+    double scale_ns;
+    int64_t bound_ns;
+};
+
+mo_status mo_fast_master_new(mo_fast *f, mo_fast_master **master, mo_error *err)
+{
+    mo_fast_master *m = calloc(1, sizeof *m);
+    size_t n = (size_t) f->n + 1;
+
+    if (!m)
+        return mo_fail_memory(err);
+    m->f = f;
+    m->price = calloc((size_t) f->n_groups + 1, sizeof *m->price);
+    m->found.device = calloc(n, sizeof *m->found.device);
+    m->found.early = calloc(n, sizeof *m->found.early);
+    m->mixed = calloc(MAX_PATTERNS, sizeof *m->mixed);
+    if (!m->price || !m->found.device || !m->found.early || !m->mixed ||
+        mo_fast_pricer_new(f, &m->pricer, err) != MO_OK) {
+        mo_fast_master_free(m);
+        return mo_fail_memory(err);
+    }
+    *master = m;
+    return MO_OK;
+}
+
+static void end_order(mo_fast_master *m)
+{
+    mo_simplex_free(m->lp);
+    mo_fast_index_free(&m->all);
+    mo_fast_index_free(&m->weighted);
+    free(m->weight);
+    free(m->best);
+    m->lp = NULL;
+    m->weight = NULL;
+    m->best = NULL;
+}
+
+static void free_pattern(mo_fast_pattern *pattern)
+{
+    free(pattern->device);
+    free(pattern->early);
+}
+
+void mo_fast_master_free(mo_fast_master *m)
+{
+    if (!m)
+        return;
+    end_order(m);
+    mo_fast_pricer_free(m->pricer);
+    free(m->rows.rows);
+    free(m->price);
+    free_pattern(&m->found);
+    for (size_t i = 0; i < m->n_pool; i++)
+        free_pattern(&m->pool[i]);
+    free(m->pool);
+    free(m->mixed);
+    free(m);
+}
+
+/* A copy of a group's part of what was found. */
+static mo_status keep_pattern(mo_fast_master *m, int group, mo_error *err)
+{
+    int first = m->f->group_start[group];
+    size_t n = (size_t) (m->f->group_start[group + 1] - first);
+    mo_fast_pattern copy = { .group = group };
+    mo_status status = MO_PUSH(m->pool, m->n_pool, m->pool_room, err);
+
+    if (status != MO_OK)
+        return status;
+    copy.device = malloc(n * sizeof *copy.device);
+    copy.early = malloc(n * sizeof *copy.early);
+    if (!copy.device || !copy.early) {
+        free_pattern(&copy);
+        return mo_fail_memory(err);
+    }
+    memcpy(copy.device, m->found.device + first, n * sizeof *copy.device);
+    memcpy(copy.early, m->found.early + first, n * sizeof *copy.early);
+    m->pool[m->n_pool++] = copy;
+    return MO_OK;
+}
+
+/* Into load_ns, by row. */
+static void find_load(mo_fast_master *m, const mo_fast_pattern *pattern)
+{
+    memset(m->load_ns, 0, m->rows.n * sizeof *m->load_ns);
+    mo_fast_load(m->f, &m->rows, &m->all, pattern, m->load_ns);
+}
+
+/* Adds the pool's pattern to the program; its load has been found. */
+static mo_status mix_pattern(mo_fast_master *m, const mo_fast_pattern *pattern,
+                             mo_error *err)
+{
+    int n_groups = m->f->n_groups;
+
+    for (int g = 0; g < n_groups; g++)
+        m->entries[g] = g == pattern->group;
+    for (size_t i = 0; i < m->n_columns; i++)
+        m->entries[(size_t) n_groups + i] =
+            -(double) m->load_ns[i] / m->scale_ns;
+    m->mixed[m->n_mixed++] = *pattern;
+    return mo_simplex_row(m->lp, m->entries, 0, err);
+}
+
+/* Whether the pattern can be followed in this order. */
+static bool suits(const mo_fast *f, const mo_fast_pattern *pattern)
+{
+    int first = f->group_start[pattern->group];
+
+    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
+        if (!mo_fast_usable(f, o, pattern->device[o - first]))
+            return false;
+    return true;
+}
+
+/* Where the tensor's arrival is not known, nothing comes before it. */
+static void forget_early(const mo_fast *f, mo_fast_pattern *pattern)
+{
+    int first = f->group_start[pattern->group];
+
+    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
+        if (f->rank[pattern->device[o - first]] < 0)
+            pattern->early[o - first] = false;
+}
+
+/* What other orders have taught; of too much, the newer half. */
+static mo_status mix_pool(mo_fast_master *m, mo_error *err)
+{
+    mo_status status = MO_OK;
+    size_t old =
+        m->n_pool > MAX_PATTERNS / 2 ? m->n_pool - MAX_PATTERNS / 2 : 0;
+
+    for (size_t i = 0; i < old; i++)
+        free_pattern(&m->pool[i]);
+    m->n_pool -= old;
+    memmove(m->pool, m->pool + old, m->n_pool * sizeof *m->pool);
+    for (size_t i = 0; i < m->n_pool && status == MO_OK; i++) {
+        if (!suits(m->f, &m->pool[i]))
+            continue;
+        forget_early(m->f, &m->pool[i]);
+        find_load(m, &m->pool[i]);
+        status = mix_pattern(m, &m->pool[i], err);
+    }
+    return status;
+}
+
+static mo_status make_program(mo_fast_master *m, mo_error *err)
+{
+    size_t n_groups = (size_t) m->f->n_groups, n = n_groups + m->rows.n;
+    mo_status status;
+
+    for (size_t i = 0; i < n; i++)
+        m->entries[i] =
+            i < n_groups
+                ? 1
+                : (double) m->rows.rows[i - n_groups].base_ns / m->scale_ns;
+    status = mo_simplex_new((int) n, m->entries, &m->lp, err);
+    for (size_t i = 0; i < n; i++)
+        m->entries[i] = i < n_groups ? 0 : 1;
+    if (status == MO_OK)
+        status = mo_simplex_row(m->lp, m->entries, 1, err);
+    m->n_columns = m->rows.n;
+    return status;
+}
+
+static mo_status begin_order(mo_fast_master *m, mo_error *err)
+{
+    mo_fast *f = m->f;
+    mo_status status = mo_fast_rows_make(f, &m->rows, err);
+    size_t n;
+
+    if (status != MO_OK)
+        return status;
+    n = m->most_rows = m->rows.n + MAX_NEW_ROWS;
+    m->weight = calloc(n, 2 * sizeof *m->weight);
+    m->best = calloc(3 * n + MAX_PATTERNS + (size_t) f->n_groups + 1,
+                     sizeof *m->best);
+    if (!m->weight || !m->best)
+        return mo_fail_memory(err);
+    m->load_ns = m->weight + n;
+    m->tried = m->best + n;
+    m->entries = m->tried + n;
+    m->n_mixed = 0;
+    m->bound_ns = f->path_ns;
+    m->scale_ns = f->path_ns > 0 ? (double) f->path_ns : 1;
+    status = mo_fast_index_new(f, n, &m->all, err);
+    if (status == MO_OK)
+        status = mo_fast_index_new(f, n, &m->weighted, err);
+    if (status != MO_OK)
+        return status;
+    mo_fast_index_fill(f, &m->all, &m->rows, NULL);
+    status = make_program(m, err);
+    return status == MO_OK ? mix_pool(m, err) : status;
+}
+
+/* Whole weights from those that are tried; their sum. */
+static int64_t round_weights(mo_fast_master *m)
+{
+    double sum = 0, most = (double) (m->f->weights - (int64_t) m->rows.n);
+    int64_t whole = 0;
+
+    for (size_t i = 0; i < m->rows.n; i++)
+        sum += m->tried[i] > 0 ? m->tried[i] : 0;
+    for (size_t i = 0; i < m->rows.n; i++) {
+        m->weight[i] =
+            m->tried[i] > 0 ? (int64_t) (m->tried[i] / sum * most) : 0;
+        whole += m->weight[i];
+    }
+    return whole;
+}
+
+/* Raises the bound to what the tried weights prove, if that is more, and finds
+ * their patterns. */
+static void try_weights(mo_fast_master *m)
+{
+    int64_t whole = round_weights(m), sum = 0;
+
+    m->work += (int64_t) m->f->n * m->f->n_devices * m->f->n_devices;
+    mo_fast_index_fill(m->f, &m->weighted, &m->rows, m->weight);
+    mo_fast_price(m->pricer, &m->rows, &m->weighted, m->weight, m->price,
+                  m->found.device, m->found.early);
+    if (whole <= 0)
+        return;
+    for (size_t i = 0; i < m->rows.n; i++)
+        sum += m->weight[i] * m->rows.rows[i].base_ns;
+    for (int g = 0; g < m->f->n_groups; g++)
+        sum += m->price[g];
+    if (sum / whole <= m->bound_ns)
+        return;
+    m->bound_ns = sum / whole;
+    memcpy(m->best, m->tried, m->rows.n * sizeof *m->best);
+}
+
+/* Adds those of the patterns found that theta says are dearer. */
+static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
+                           mo_error *err)
+{
+    int n_groups = m->f->n_groups;
+    mo_status status = MO_OK;
+
+    for (int g = 0; g < n_groups && status == MO_OK; g++) {
+        int first = m->f->group_start[g];
+        mo_fast_pattern part = { g, m->found.device + first,
+                                 m->found.early + first };
+        double price = 0;
+
+        find_load(m, &part);
+        for (size_t i = 0; z && i < m->n_columns; i++)
+            price +=
+                (double) m->load_ns[i] / m->scale_ns * z[n_groups + (int) i];
+        if ((z && price > z[g] - precision / 100) || m->n_mixed == MAX_PATTERNS)
+            continue;
+        status = keep_pattern(m, g, err);
+        if (status == MO_OK)
+            status = mix_pattern(m, &m->pool[m->n_pool - 1], err);
+        ++*added;
+    }
+    return status;
+}
+
+/* Weights to begin with: all devices alike. */
+static mo_status try_first(mo_fast_master *m, mo_error *err)
+{
+    int added = 0;
+
+    for (size_t i = 0; i < m->rows.n; i++)
+        m->tried[i] = m->rows.rows[i].resource < m->f->n_devices;
+    try_weights(m);
+    return mix_found(m, NULL, &added, err);
+}
+
+static mo_status price_program(mo_fast_master *m, int *added, mo_error *err)
+{
+    const double *z = mo_simplex_z(m->lp);
+    const double *own = z + m->f->n_groups;
+    mo_status status;
+
+    for (size_t i = 0; i < m->rows.n; i++)
+        m->tried[i] = (m->best[i] + own[i]) / 2;
+    try_weights(m);
+    status = mix_found(m, z, added, err);
+    if (status != MO_OK || *added > 0)
+        return status;
+    memcpy(m->tried, own, m->rows.n * sizeof *own);
+    try_weights(m);
+    return mix_found(m, z, added, err);
+}
+
+static mo_status add_columns(mo_fast_master *m, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    mo_fast_index_fill(m->f, &m->all, &m->rows, NULL);
+    for (; m->n_columns < m->rows.n && status == MO_OK; m->n_columns++) {
+        m->entries[0] = 1;
+        for (size_t i = 0; i < m->n_mixed; i++) {
+            find_load(m, &m->mixed[i]);
+            m->entries[i + 1] =
+                -(double) m->load_ns[m->n_columns] / m->scale_ns;
+        }
+        m->best[m->n_columns] = 0;
+        status = mo_simplex_column(
+            m->lp, (double) m->rows.rows[m->n_columns].base_ns / m->scale_ns,
+            m->entries, err);
+    }
+    return status;
+}
+
+static mo_status cut(mo_fast_master *m, int *added, mo_error *err)
+{
+    mo_fast_mix mix = { m->mixed, mo_simplex_prices(m->lp) + 1, m->n_mixed };
+    double value_ns = mo_simplex_value(m->lp) * m->scale_ns;
+    mo_status status = MO_OK;
+
+    *added = 0;
+    if (m->rows.n + (size_t) mo_fast_n_resources(m->f) > m->most_rows)
+        return MO_OK;
+    status = mo_fast_cut(m->f, &mix, value_ns * (1 + 2 * precision), &m->rows,
+                         added, err);
+    return status == MO_OK ? add_columns(m, err) : status;
+}
+
+/* Better weights, until the program has none, or enough is proven. */
+static mo_status improve(mo_fast_master *m, int64_t enough_ns, mo_error *err)
+{
+    mo_status status = try_first(m, err);
+    int cuts = 0;
+
+    while (status == MO_OK && m->bound_ns < enough_ns && m->work < MAX_WORK &&
+           m->n_mixed < MAX_PATTERNS && mo_simplex_solve(m->lp)) {
+        double value_ns = mo_simplex_value(m->lp) * m->scale_ns;
+        int added = 0;
+
+        if (value_ns > (double) m->bound_ns * (1 + precision))
+            status = price_program(m, &added, err);
+        if (status != MO_OK || added > 0)
+            continue;
+        if (cuts++ == MAX_CUTS)
+            break;
+        status = cut(m, &added, err);
+        if (added == 0)
+            break;
+    }
+    return status;
+}
+
+mo_status mo_fast_bound(mo_fast_master *m, const mo_fast_order *order,
+                        int64_t enough_ns, int64_t *bound_ns, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    mo_fast_take_order(m->f, order);
+    m->bound_ns = m->f->path_ns;
+    if (m->bound_ns < enough_ns && m->f->weights > FEWEST_WEIGHTS) {
+        status = begin_order(m, err);
+        if (status == MO_OK)
+            status = improve(m, enough_ns, err);
+        end_order(m);
+    }
+    *bound_ns = m->bound_ns;
+    return status;
+}

@@ -1,0 +1,231 @@
+/*
+ * fork_fast_parts.h - the parts of the fast bound, and what they share.
+ *
+ * A pattern is a device for each op of a branch.  However a fork is scheduled,
+ * its branches follow patterns, and each resource (a device, a port) is busy
+ * with the sum of what they put there.  A row says of one resource:
+ *
+ *     J >= base + the time of all that uses it and is not too near to u or v
+ *
+ * where base is what must pass before the first and behind the last of those,
+ * and J is the time from u's end to v's start.  Whole weights z >= 0 of the
+ * rows, with the sum Z, give
+ *
+ *     Z J >= sum of z base + for each branch, its pattern of least price,
+ *
+ * whatever the weights: a linear program chooses them, in floating point, and
+ * then they are rounded and the right side is computed without any error.
+ */
+#ifndef MO_SEARCH_FORK_FAST_PARTS_H
+#define MO_SEARCH_FORK_FAST_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "solvers/search/fork.h"
+
+enum { MO_FAST_ORDERED = 8 }; /* devices in an order, at most */
+
+#define MO_FAST_NEVER (INT64_MAX / 4)
+
+typedef struct mo_fast_op {
+    int reader; /* among all ops; MO_FREE: v or nobody */
+    int row, u_row;
+    bool reads_shared; /* u_row is of the shared tensor */
+    int count;         /* of such branches */
+} mo_fast_op;
+
+/* The devices that u's shared tensor is sent to, in the order in which they get
+ * it.  Open: and then to others, nobody knows which. */
+typedef struct mo_fast_order {
+    int n;
+    int device[MO_FAST_ORDERED];
+    bool open;
+} mo_fast_order;
+
+/* A fork with u on a and v on b, and of each class one branch. */
+typedef struct mo_fast {
+    const mo_instance *x;
+    mo_congestion congestion;
+    int a, b;
+    int shared_row;
+    int n, n_devices;
+    mo_fast_op *ops;  /* by class, each behind those that it reads */
+    int n_groups;     /* classes; those with few ops together are one */
+    int *group_start; /* of its ops; n_groups + 1 */
+    int64_t *p_ns;    /* by op and device; MO_FAST_NEVER: not there */
+    int64_t weights;  /* Z at most: no sum of prices overflows */
+
+    /* With the order that is being looked at: */
+    mo_fast_order order;
+    int *rank;             /* by device: its place in the order, or -1 */
+    int64_t *sent_ns;      /* by rank: for how long the tensor is sent */
+    int64_t *arrival_ns;   /* by device: when it is there, at the earliest */
+    int64_t *head_ns;      /* by op and device: from u's end to its start;
+                              MO_FAST_NEVER: not there */
+    int64_t *tail_ns;      /* from its end to v's start */
+    int64_t *least_end_ns; /* by rank: from the end of an op that reads the
+                              tensor there to v's start */
+    int64_t path_ns;       /* what the longest branch takes all alone */
+} mo_fast;
+
+mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
+                        const mo_regime *regime, int a, int b, mo_error *err);
+void mo_fast_end(mo_fast *f);
+void mo_fast_take_order(mo_fast *f, const mo_fast_order *order);
+
+static inline int mo_fast_at(const mo_fast *f, int op, int device)
+{
+    return op * f->n_devices + device;
+}
+
+static inline bool mo_fast_usable(const mo_fast *f, int op, int device)
+{
+    return f->head_ns[mo_fast_at(f, op, device)] < MO_FAST_NEVER;
+}
+
+/* Something that takes time of a resource. */
+typedef struct mo_fast_item {
+    int64_t head_ns, tail_ns; /* before it and behind it, at least */
+    int64_t ns;
+} mo_fast_item;
+
+/* An op that runs, its output on the way to its reader, what it reads of u on
+ * the way to it, and the shared tensor on the way to the device of a rank.  A
+ * read of the shared tensor, or of what is there already, takes no time. */
+mo_fast_item mo_fast_run(const mo_fast *f, int op, int device);
+mo_fast_item mo_fast_send(const mo_fast *f, int op, int from, int to);
+mo_fast_item mo_fast_read(const mo_fast *f, int op, int device);
+mo_fast_item mo_fast_shared(const mo_fast *f, int rank);
+
+/* Resources are numbered: devices first, then those of schedule/resource.h. */
+int mo_fast_n_resources(const mo_fast *f);
+
+/*
+ * Late rows count the ops that start on the device of a rank when the shared
+ * tensor is there.  That is later by what was sent for ops that started there
+ * before, since tensor and inputs came through one port: through a's, for all
+ * devices up to that rank (fed < 0), or into that of rank fed.
+ */
+typedef struct mo_fast_row {
+    int resource;
+    int64_t head_ns, tail_ns; /* of what is counted, at least */
+    int64_t base_ns;
+    int late; /* the rank, or -1 */
+    int fed;
+} mo_fast_row;
+
+typedef struct mo_fast_rows {
+    mo_fast_row *rows;
+    size_t n, room;
+} mo_fast_rows;
+
+/* The rows to begin with; then, of all that uses a resource with at least these
+ * heads and tails. */
+mo_status mo_fast_rows_make(const mo_fast *f, mo_fast_rows *rows,
+                            mo_error *err);
+mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows, int resource,
+                           int64_t head_ns, int64_t tail_ns, mo_error *err);
+
+/* What a row of them would have for a base. */
+int64_t mo_fast_base_ns(const mo_fast *f, int resource, int64_t head_ns,
+                        int64_t tail_ns);
+
+static inline bool mo_fast_counts(const mo_fast_row *row,
+                                  const mo_fast_item *item)
+{
+    return item->head_ns >= row->head_ns && item->tail_ns >= row->tail_ns;
+}
+
+/* Whether a transfer for an op that starts before the shared tensor arrives
+ * makes a late row later. */
+static inline bool mo_fast_feeds(const mo_fast *f, const mo_fast_row *row,
+                                 int from, int to)
+{
+    if (row->late < 0 || f->rank[to] < 0)
+        return false;
+    return row->fed < 0 ? from == f->a && f->rank[to] <= row->late
+                        : f->rank[to] == row->fed;
+}
+
+/* Rows by resource, in lists. */
+typedef struct mo_fast_index {
+    int *first; /* by resource: a row, or -1 */
+    int *next;  /* by row */
+} mo_fast_index;
+
+/* Room for that many rows. */
+mo_status mo_fast_index_new(const mo_fast *f, size_t n_rows,
+                            mo_fast_index *index, mo_error *err);
+void mo_fast_index_free(mo_fast_index *index);
+/* Lists those with a weight, or, where weight is NULL, all. */
+void mo_fast_index_fill(const mo_fast *f, mo_fast_index *index,
+                        const mo_fast_rows *rows, const int64_t *weight);
+
+/* A device for each op of a group's branches, and whether it starts there
+ * before the shared tensor has arrived. */
+typedef struct mo_fast_pattern {
+    int group;
+    int *device;
+    bool *early;
+} mo_fast_pattern;
+
+/* Something that a pattern does. */
+typedef struct mo_fast_used {
+    int from, to; /* a transfer; a device where an op runs has no from, -1 */
+    bool early;   /* the op that runs, or that it is sent for */
+    mo_fast_item item;
+} mo_fast_used;
+
+typedef void mo_fast_told(void *context, const mo_fast_used *used);
+
+/* Tells of all that the branches of a group do, together: times are those of
+ * all branches. */
+void mo_fast_tell(const mo_fast *f, const mo_fast_pattern *pattern,
+                  mo_fast_told *told, void *context);
+
+/* Adds what they put into each row; the index has all rows. */
+void mo_fast_load(const mo_fast *f, const mo_fast_rows *rows,
+                  const mo_fast_index *index, const mo_fast_pattern *pattern,
+                  int64_t *load_ns);
+
+/* Cheapest patterns for given weights. */
+typedef struct mo_fast_pricer mo_fast_pricer;
+
+mo_status mo_fast_pricer_new(const mo_fast *f, mo_fast_pricer **pricer,
+                             mo_error *err);
+void mo_fast_pricer_free(mo_fast_pricer *pricer);
+
+/* With a weight for each row, together at most f->weights: the least price of
+ * each group, all of its branches together, and the patterns that have it, by
+ * op. */
+void mo_fast_price(mo_fast_pricer *pricer, const mo_fast_rows *rows,
+                   const mo_fast_index *index, const int64_t *weight,
+                   int64_t *price, int *device, bool *early);
+
+/* Patterns with how often each is followed, by a solution of the program. */
+typedef struct mo_fast_mix {
+    const mo_fast_pattern *patterns;
+    const double *share;
+    size_t n;
+} mo_fast_mix;
+
+/* Adds rows that the mix breaks: those by which J would have to be more than
+ * value_ns.  None is added twice; *added tells how many were. */
+mo_status mo_fast_cut(const mo_fast *f, const mo_fast_mix *mix, double value_ns,
+                      mo_fast_rows *rows, int *added, mo_error *err);
+
+/* Bounds for one order after another, with what is learned on the way. */
+typedef struct mo_fast_master mo_fast_master;
+
+mo_status mo_fast_master_new(mo_fast *f, mo_fast_master **master,
+                             mo_error *err);
+void mo_fast_master_free(mo_fast_master *master);
+
+/* A bound for the order, MO_FAST_NEVER where there is no such; one of enough_ns
+ * need not become better. */
+mo_status mo_fast_bound(mo_fast_master *master, const mo_fast_order *order,
+                        int64_t enough_ns, int64_t *bound_ns, mo_error *err);
+
+#endif

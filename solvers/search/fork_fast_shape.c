@@ -1,0 +1,322 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "solvers/search/fork_fast_parts.h"
+
+enum {
+    MAX_GROUPS = 16,
+    WEIGHTS = 1 << 30, /* in all, which is more than fine enough */
+};
+
+/* Prices are at most weights times what everything takes one after the other;
+ * with a base of no more than that, all fits MO_FAST_NEVER. */
+#define PRICES (INT64_C(1) << 59)
+
+static int64_t longest_ns(const mo_instance *x, int row)
+{
+    int64_t most = 0;
+
+    for (int c = 0; row >= 0 && c < x->n_kinds; c++)
+        if (x->comm_ns[(int64_t) row * x->n_kinds + c] > most)
+            most = x->comm_ns[(int64_t) row * x->n_kinds + c];
+    return most;
+}
+
+static int count_ops(const mo_fork *fork)
+{
+    int n = 0;
+
+    for (int c = 0; c < fork->n_classes; c++)
+        n += fork->classes[c].n;
+    return n;
+}
+
+static void copy_class(mo_fast *f, const mo_places *places,
+                       const mo_fork_class *class, int first)
+{
+    for (int j = 0; j < class->n; j++) {
+        const mo_fork_op *op = &class->ops[j];
+        mo_fast_op *to = &f->ops[first + j];
+
+        *to = (mo_fast_op){ .reader = MO_FREE,
+                            .row = op->row,
+                            .u_row = f->a == MO_FREE ? -1 : op->u_row,
+                            .count = class->count };
+        if (op->reader != MO_FREE)
+            to->reader = first + op->reader;
+        else if (f->b == MO_FREE)
+            to->row = -1;
+        to->reads_shared = to->u_row >= 0 && to->u_row == f->shared_row;
+        for (int k = 0; k < f->n_devices; k++)
+            f->p_ns[mo_fast_at(f, first + j, k)] =
+                mo_places_allowed(places, op->op, k)
+                    ? mo_instance_p_ns(f->x, op->op, k)
+                    : MO_FAST_NEVER;
+    }
+}
+
+static void copy_classes(mo_fast *f, const mo_fork *fork)
+{
+    int first = 0;
+
+    for (int c = 0; c < fork->n_classes; c++) {
+        if (c < MAX_GROUPS)
+            f->group_start[f->n_groups++] = first;
+        copy_class(f, fork->places, &fork->classes[c], first);
+        first += fork->classes[c].n;
+    }
+    f->group_start[f->n_groups] = first;
+}
+
+/* More than everything takes one after the other. */
+static int64_t find_total(const mo_fast *f)
+{
+    int64_t total = f->n_devices * longest_ns(f->x, f->shared_row) + 1;
+
+    for (int o = 0; o < f->n; o++) {
+        int64_t most = 0;
+
+        for (int k = 0; k < f->n_devices; k++) {
+            int64_t p = f->p_ns[mo_fast_at(f, o, k)];
+            if (p < MO_FAST_NEVER && p > most)
+                most = p;
+        }
+        most += longest_ns(f->x, f->ops[o].row);
+        most += longest_ns(f->x, f->ops[o].u_row);
+        total += most * f->ops[o].count;
+    }
+    return total;
+}
+
+mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
+                        const mo_regime *regime, int a, int b, mo_error *err)
+{
+    size_t n = (size_t) count_ops(fork) + 1, size = 0;
+    size_t devices = (size_t) fork->places->x->n_devices;
+
+    *f = (mo_fast){ .x = fork->places->x,
+                    .congestion = regime->congestion,
+                    .a = a,
+                    .b = b,
+                    .shared_row = a == MO_FREE ? -1 : fork->shared_row,
+                    .n = (int) n - 1,
+                    .n_devices = (int) devices };
+    if (mo_size_mul(n, devices, &size) && size <= INT32_MAX) {
+        f->ops = calloc(n, sizeof *f->ops);
+        f->group_start = calloc(MAX_GROUPS + 1, sizeof *f->group_start);
+        f->p_ns = calloc(size, 3 * sizeof *f->p_ns);
+        f->rank = calloc(devices, sizeof *f->rank);
+        f->arrival_ns =
+            calloc(devices + 2 * MO_FAST_ORDERED, sizeof *f->arrival_ns);
+    }
+    if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns) {
+        mo_fast_end(f);
+        return mo_fail_memory(err);
+    }
+    f->head_ns = f->p_ns + size;
+    f->tail_ns = f->p_ns + 2 * size;
+    f->sent_ns = f->arrival_ns + devices;
+    f->least_end_ns = f->sent_ns + MO_FAST_ORDERED;
+    copy_classes(f, fork);
+    f->weights = PRICES / find_total(f);
+    if (f->weights > WEIGHTS)
+        f->weights = WEIGHTS;
+    return MO_OK;
+}
+
+void mo_fast_end(mo_fast *f)
+{
+    free(f->ops);
+    free(f->group_start);
+    free(f->p_ns);
+    free(f->rank);
+    free(f->arrival_ns);
+    *f = (mo_fast){ 0 };
+}
+
+static int64_t send_ns(const mo_fast *f, int op, int from, int to)
+{
+    return f->ops[op].row < 0
+               ? 0
+               : mo_instance_row_ns(f->x, f->ops[op].row, from, to);
+}
+
+mo_fast_item mo_fast_run(const mo_fast *f, int op, int device)
+{
+    int at = mo_fast_at(f, op, device);
+
+    return (mo_fast_item){ f->head_ns[at], f->tail_ns[at], f->p_ns[at] };
+}
+
+mo_fast_item mo_fast_send(const mo_fast *f, int op, int from, int to)
+{
+    int at = mo_fast_at(f, op, from), reader = f->ops[op].reader;
+    mo_fast_item item = { f->head_ns[at] + f->p_ns[at], 0,
+                          send_ns(f, op, from, to) };
+
+    if (reader != MO_FREE) {
+        int there = mo_fast_at(f, reader, to);
+        item.tail_ns = f->p_ns[there] + f->tail_ns[there];
+    }
+    return item;
+}
+
+mo_fast_item mo_fast_read(const mo_fast *f, int op, int device)
+{
+    int at = mo_fast_at(f, op, device);
+    mo_fast_item item = { 0, f->p_ns[at] + f->tail_ns[at], 0 };
+
+    if (f->ops[op].u_row >= 0 && !f->ops[op].reads_shared)
+        item.ns = mo_instance_row_ns(f->x, f->ops[op].u_row, f->a, device);
+    return item;
+}
+
+mo_fast_item mo_fast_shared(const mo_fast *f, int rank)
+{
+    int device = f->order.device[rank];
+    mo_fast_item item = { f->arrival_ns[device] - f->sent_ns[rank],
+                          MO_FAST_NEVER, f->sent_ns[rank] };
+
+    for (int o = 0; o < f->n; o++) {
+        int at = mo_fast_at(f, o, device);
+        if (f->ops[o].reads_shared && mo_fast_usable(f, o, device) &&
+            f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
+            item.tail_ns = f->p_ns[at] + f->tail_ns[at];
+    }
+    return item;
+}
+
+/* Where the shared tensor is, and when. */
+static void find_arrivals(mo_fast *f)
+{
+    const mo_fast_order *order = &f->order;
+    int64_t now_ns = 0;
+
+    for (int k = 0; k < f->n_devices; k++) {
+        f->rank[k] = -1;
+        f->arrival_ns[k] = k == f->a ? 0 : MO_FAST_NEVER;
+    }
+    for (int j = 0; j < order->n; j++) {
+        int k = order->device[j];
+
+        f->rank[k] = j;
+        f->sent_ns[j] = mo_instance_row_ns(f->x, f->shared_row, f->a, k);
+        f->arrival_ns[k] = now_ns += f->sent_ns[j];
+    }
+    for (int k = 0; f->shared_row >= 0 && order->open && k < f->n_devices; k++)
+        if (k != f->a && f->rank[k] < 0)
+            f->arrival_ns[k] =
+                now_ns + mo_instance_row_ns(f->x, f->shared_row, f->a, k);
+}
+
+/* When the output of op can be on a device. */
+static int64_t output_ns(const mo_fast *f, int op, int to)
+{
+    int64_t least = MO_FAST_NEVER;
+
+    for (int k = 0; k < f->n_devices; k++) {
+        int at = mo_fast_at(f, op, k);
+        int64_t ns;
+
+        if (!mo_fast_usable(f, op, k))
+            continue;
+        ns = f->head_ns[at] + f->p_ns[at] + send_ns(f, op, k, to);
+        if (ns < least)
+            least = ns;
+    }
+    return least;
+}
+
+/* An op's inputs have raised its heads when it comes to itself. */
+static void find_heads(mo_fast *f)
+{
+    for (int o = 0; o < f->n; o++)
+        for (int k = 0; k < f->n_devices; k++)
+            f->head_ns[mo_fast_at(f, o, k)] = f->ops[o].reads_shared
+                                                  ? f->arrival_ns[k]
+                                                  : mo_fast_read(f, o, k).ns;
+    for (int o = 0; o < f->n; o++) {
+        int reader = f->ops[o].reader;
+
+        for (int k = 0; k < f->n_devices; k++)
+            if (f->p_ns[mo_fast_at(f, o, k)] >= MO_FAST_NEVER)
+                f->head_ns[mo_fast_at(f, o, k)] = MO_FAST_NEVER;
+        for (int k = 0; reader != MO_FREE && k < f->n_devices; k++) {
+            int64_t ns = output_ns(f, o, k);
+            int64_t *head_ns = &f->head_ns[mo_fast_at(f, reader, k)];
+            if (ns > *head_ns)
+                *head_ns = ns;
+        }
+    }
+}
+
+static int64_t tail_ns(const mo_fast *f, int op, int device)
+{
+    int reader = f->ops[op].reader;
+    int64_t least = MO_FAST_NEVER;
+
+    if (reader == MO_FREE)
+        return f->b == MO_FREE ? 0 : send_ns(f, op, device, f->b);
+    for (int k = 0; k < f->n_devices; k++) {
+        int at = mo_fast_at(f, reader, k);
+        int64_t ns;
+
+        if (!mo_fast_usable(f, reader, k))
+            continue;
+        ns = send_ns(f, op, device, k) + f->p_ns[at] + f->tail_ns[at];
+        if (ns < least)
+            least = ns;
+    }
+    return least;
+}
+
+static void find_tails(mo_fast *f)
+{
+    for (int o = f->n - 1; o >= 0; o--)
+        for (int k = 0; k < f->n_devices; k++)
+            f->tail_ns[mo_fast_at(f, o, k)] = tail_ns(f, o, k);
+}
+
+/* An order with a device on which nothing can read the tensor is none. */
+static bool is_order(mo_fast *f)
+{
+    for (int j = 0; j < f->order.n; j++) {
+        int k = f->order.device[j];
+
+        f->least_end_ns[j] = MO_FAST_NEVER;
+        for (int o = 0; o < f->n; o++)
+            if (f->ops[o].reads_shared && mo_fast_usable(f, o, k) &&
+                f->tail_ns[mo_fast_at(f, o, k)] < f->least_end_ns[j])
+                f->least_end_ns[j] = f->tail_ns[mo_fast_at(f, o, k)];
+        if (f->least_end_ns[j] >= MO_FAST_NEVER)
+            return false;
+    }
+    return true;
+}
+
+/* What the branch of that last op takes. */
+static int64_t branch_ns(const mo_fast *f, int op)
+{
+    int64_t least = MO_FAST_NEVER;
+
+    for (int k = 0; k < f->n_devices; k++) {
+        mo_fast_item run = mo_fast_run(f, op, k);
+
+        if (mo_fast_usable(f, op, k) &&
+            run.head_ns + run.ns + run.tail_ns < least)
+            least = run.head_ns + run.ns + run.tail_ns;
+    }
+    return least;
+}
+
+void mo_fast_take_order(mo_fast *f, const mo_fast_order *order)
+{
+    f->order = *order;
+    find_arrivals(f);
+    find_heads(f);
+    find_tails(f);
+    f->path_ns = is_order(f) ? 0 : MO_FAST_NEVER;
+    for (int o = 0; o < f->n; o++)
+        if (f->ops[o].reader == MO_FREE && branch_ns(f, o) > f->path_ns)
+            f->path_ns = branch_ns(f, o);
+}
