@@ -3,6 +3,7 @@
 #include "cli/place_watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -23,33 +24,48 @@ static void die_of(int number)
 static void *count_signals(void *context)
 {
     const mo_place_watch *watch = context;
-    struct pollfd wait = { .fd = watch->fd, .events = POLLIN };
+    struct pollfd wait[] = { { .fd = watch->signals, .events = POLLIN },
+                             { .fd = watch->quit[0] } };
     int n = 0;
     char number;
 
-    while (poll(&wait, 1, -1) >= 0 || errno == EINTR)
-        while (read(watch->fd, &number, 1) == 1)
+    while (poll(wait, 2, -1) >= 0 || errno == EINTR) {
+        if (wait[1].revents)
+            break;
+        while (read(watch->signals, &number, 1) == 1)
             if (mo_interrupt_last() != 0 && ++n > 1)
                 die_of(number);
+    }
     return NULL;
+}
+
+static mo_status begin_thread(mo_place_watch *watch, mo_error *err)
+{
+    if (pipe2(watch->quit, O_CLOEXEC) != 0)
+        return mo_fail_errno(err, "", "cannot make a pipe");
+    if (pthread_create(&watch->thread, NULL, count_signals, watch) == 0)
+        return MO_OK;
+    close(watch->quit[0]);
+    close(watch->quit[1]);
+    return mo_fail(err, MO_E_LIMIT, "cannot begin a thread");
 }
 
 mo_status mo_place_watch_begin(mo_place_watch *watch, mo_error *err)
 {
-    mo_status status = mo_interrupt_open(&watch->fd, err);
+    mo_status status = mo_interrupt_open(&watch->signals, err);
 
     if (status != MO_OK)
         return status;
-    if (pthread_create(&watch->thread, NULL, count_signals, watch) != 0) {
-        mo_interrupt_close(watch->fd);
-        return mo_fail(err, MO_E_LIMIT, "cannot begin a thread");
-    }
-    return MO_OK;
+    status = begin_thread(watch, err);
+    if (status != MO_OK)
+        mo_interrupt_close(watch->signals);
+    return status;
 }
 
 void mo_place_watch_end(mo_place_watch *watch)
 {
-    pthread_cancel(watch->thread);
+    close(watch->quit[1]);
     pthread_join(watch->thread, NULL);
-    mo_interrupt_close(watch->fd);
+    close(watch->quit[0]);
+    mo_interrupt_close(watch->signals);
 }

@@ -10,7 +10,8 @@
 #include "base/error.h"
 
 typedef struct mo_place_watch {
-    int fd;
+    int signals; /* readable when one has come */
+    int quit[2]; /* the thread ends when its other end is closed */
     pthread_t thread;
 } mo_place_watch;
 
