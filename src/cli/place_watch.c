@@ -5,17 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
 #include "solvers/interrupt.h"
 
-/* As if nobody had caught it; what children and folders are there goes away
- * with us. */
-static void die_of(int number)
+/* As if nobody had caught it; files that are not complete, children and their
+ * folders go away with us. */
+static void die_of(const mo_place_watch *watch, int number)
 {
-    signal(number, SIG_DFL);
+    sigaction(number,
+              number == SIGINT ? &watch->before_int : &watch->before_term,
+              NULL);
     raise(number);
 }
 
@@ -34,7 +35,7 @@ static void *count_signals(void *context)
             break;
         while (read(watch->signals, &number, 1) == 1)
             if (mo_interrupt_last() != 0 && ++n > 1)
-                die_of(number);
+                die_of(watch, number);
     }
     return NULL;
 }
@@ -52,8 +53,11 @@ static mo_status begin_thread(mo_place_watch *watch, mo_error *err)
 
 mo_status mo_place_watch_begin(mo_place_watch *watch, mo_error *err)
 {
-    mo_status status = mo_interrupt_open(&watch->signals, err);
+    mo_status status;
 
+    sigaction(SIGINT, NULL, &watch->before_int);
+    sigaction(SIGTERM, NULL, &watch->before_term);
+    status = mo_interrupt_open(&watch->signals, err);
     if (status != MO_OK)
         return status;
     status = begin_thread(watch, err);

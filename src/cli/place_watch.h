@@ -6,12 +6,14 @@
 #define MO_CLI_PLACE_WATCH_H
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "base/error.h"
 
 typedef struct mo_place_watch {
     int signals; /* readable when one has come */
     int quit[2]; /* the thread ends when its other end is closed */
+    struct sigaction before_int, before_term; /* what they did until then */
     pthread_t thread;
 } mo_place_watch;
 
