@@ -5,7 +5,6 @@
 
 #include "cli/place_run.h"
 #include "schedule/lower.h"
-#include "solvers/interrupt.h"
 
 /* What is known to be possible, INT64_MAX: nothing. */
 static int64_t least_known(const mo_place_entry *const *ranked, int n)
@@ -23,13 +22,6 @@ static void say_contradiction(const mo_talk *talk, const char *who,
             "bound is not taken\n",
             talk->command, who, (double) bound_ns / 1000,
             (double) known_ns / 1000);
-}
-
-/* Looking for another bound takes its time: who has a proof needs none, and who
- * was interrupted waits for the end. */
-static bool wants_more(int64_t bound_ns, int64_t known_ns)
-{
-    return bound_ns < known_ns && (bound_ns == 0 || mo_interrupt_last() == 0);
 }
 
 mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
@@ -54,10 +46,11 @@ mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
             *bound_by = ranked[i]->method->name;
         }
     }
-    if (!wants_more(*bound_ns, known_ns))
+    /* A method that proves anything has asked for this one where it pays. */
+    if (*bound_ns > 0)
         return MO_OK;
     status = mo_lower_find(x, &setting->regime, &lower, err);
-    if (status == MO_OK && lower.bound_ns > *bound_ns) {
+    if (status == MO_OK && lower.bound_ns > 0) {
         *bound_ns = lower.bound_ns;
         *bound_by = lower.which;
     }

@@ -43,8 +43,9 @@ void mo_place_entry_clear(mo_place_entry *entry);
 void mo_place_rank(const mo_place_entry *entries, int n,
                    const mo_place_entry **ranked);
 
-/* The best bound that is known of x, the methods' own among them.  One that
- * something shorter contradicts is told of and not taken. */
+/* The best bound that any of the methods has proven, else the quick one of
+ * schedule/lower.h.  One that something shorter contradicts is told of and not
+ * taken. */
 mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
                          const mo_place_entry *const *ranked, int n,
                          int64_t *bound_ns, const char **bound_by,
