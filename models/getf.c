@@ -1,5 +1,5 @@
 /*
- * The assignment problem of GETF (Su, Ren, Vardoyan, Wierman: Communication-
+ * The assignment problem of GETF (Su, Ren, Vardi, Wierman: Communication-
  * aware scheduling of precedence-constrained tasks on related machines).
  *
  *     minimize w

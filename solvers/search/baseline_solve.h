@@ -1,0 +1,38 @@
+/*
+ * baseline_solve.h - a model that a method needs the solution of, given to
+ * whatever solver is at hand.
+ */
+#ifndef MO_SEARCH_BASELINE_SOLVE_H
+#define MO_SEARCH_BASELINE_SOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "models/formulation.h"
+#include "solvers/search/method.h"
+#include "solvers/solution.h"
+
+typedef struct mo_baseline_model {
+    const mo_formulation *formulation;
+    const mo_instance *x; /* the task's, or one made of it */
+    mo_regime regime;
+    bool relaxed; /* its binaries may be fractions */
+} mo_baseline_model;
+
+typedef struct mo_baseline_solved {
+    mo_solution *solution; /* NULL: placed->why says why */
+    int64_t unit_ns;       /* of its times */
+} mo_baseline_solved;
+
+/*
+ * The task's solver, or else the first that is found, solves it in what is left
+ * of the task's time; a solution that is not proven to be the best will do.
+ * That there is no solver, no solution or no such model is told in placed, and
+ * is no error.  The solution is the caller's.
+ */
+mo_status mo_baseline_solve(const mo_task *task, const mo_baseline_model *model,
+                            mo_baseline_solved *solved, mo_placed *placed,
+                            mo_error *err);
+
+#endif
