@@ -47,6 +47,8 @@ static mo_status compare(const settings *s, const mo_instance *x,
     mo_status status = mo_place_assist(&s->place, &setting.assist, &found, err);
 
     setting.found = &found;
+    if (setting.assist)
+        mo_talk_say(&s->talk, "%s helps", setting.assist->title);
     if (status == MO_OK)
         status = mo_place_watch_begin(&watch, err);
     if (status == MO_OK) {
