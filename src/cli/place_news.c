@@ -8,8 +8,8 @@
 /* Seconds between two lines on a terminal. */
 #define PAUSE_S 0.1
 
-/* What it is doing takes the rest of a line. */
-enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60 };
+/* A line that wraps could not be taken back. */
+enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60, SCREEN_WIDTH = 79 };
 
 void mo_place_news_begin(mo_place_news *n, const char *method,
                          const mo_talk *talk)
@@ -70,7 +70,7 @@ void mo_place_news_tell(void *context, const mo_news *news)
         mo_talk_say(n->talk, "%s", line);
     } else if (n->shows && mo_talk_seconds() >= n->next_s) {
         compose(n, news, line);
-        fprintf(stderr, "\r\033[K%s", line);
+        fprintf(stderr, "\r\033[K%.*s", SCREEN_WIDTH, line);
         fflush(stderr);
         n->shown = true;
         n->next_s = mo_talk_seconds() + PAUSE_S;
