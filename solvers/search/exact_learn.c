@@ -149,14 +149,26 @@ static int conflict_level(const mo_core *c)
     return level;
 }
 
-/* Fills learnt: first the literal that will be true, then the others. */
-static void find_clause(mo_core *c, int level)
+/* What is marked becomes the conflict's facts. */
+static void collect_marked(mo_core *c, int before)
+{
+    mo_core_no_facts(c);
+    for (int e = 0; e < before; e++)
+        if (c->seen[e] && c->trail[e].what >= 0)
+            mo_core_fact(c, c->trail[e].what);
+        else if (c->seen[e])
+            mo_core_fact_bound(c, ~c->trail[e].what, c->needed[e]);
+}
+
+/* Fills learnt: first the literal that will be true, then the others.  False:
+ * all that was of this level followed from levels before; now the facts are
+ * from there. */
+static bool find_clause(mo_core *c, int level)
 {
     walk w = { .level = level, .at = (int) c->n_trail };
 
     c->n_learnt = 1;
     mark_facts(c, &w, c->facts, c->n_facts);
-    assert(w.n_level > 0);
     c->learnt[0] = MO_NO_LITERAL;
     while (c->learnt[0] == MO_NO_LITERAL || w.n_bound > 0) {
         const mo_entry *entry = &c->trail[--w.at];
@@ -172,11 +184,14 @@ static void find_clause(mo_core *c, int level)
             continue;
         mark_reasons(c, &w);
         c->seen[w.at] = 0;
-        if (at_level)
-            w.n_level--;
-        else
+        if (!at_level) {
             w.n_bound--;
+        } else if (--w.n_level == 0) {
+            collect_marked(c, w.at);
+            return false;
+        }
     }
+    return true;
 }
 
 static int level_of(const mo_core *c, int literal)
@@ -262,25 +277,34 @@ static int count_levels(mo_core *c)
     return n;
 }
 
+/* Goes back to the level of the conflict and finds out what it teaches. */
+static bool analyse(mo_core *c)
+{
+    int level;
+
+    do {
+        level = conflict_level(c);
+        if (level == 0)
+            return false;
+        mo_core_back(c, level);
+        if (!reserve(c))
+            return !(c->out_of_memory = true);
+        for (size_t i = 0; i < c->n_trail; i++)
+            c->seen[i] = 0;
+    } while (!find_clause(c, level));
+    return true;
+}
+
 bool mo_core_learn(mo_core *c)
 {
-    int level = conflict_level(c), back, spread, clause = 0;
+    int spread, clause = 0;
 
-    if (level == 0)
+    if (!analyse(c))
         return false;
-    mo_core_back(c, level);
-    if (!reserve(c)) {
-        c->out_of_memory = true;
-        return false;
-    }
-    for (size_t i = 0; i < c->n_trail; i++)
-        c->seen[i] = 0;
-    find_clause(c, level);
     shorten(c);
     c->activity_step *= ACTIVITY_GROWTH;
     spread = count_levels(c);
-    back = find_second(c);
-    mo_core_back(c, back);
+    mo_core_back(c, find_second(c));
     if (c->n_learnt > 1)
         clause = mo_core_add_clause(c, c->learnt, c->n_learnt, spread);
     if (c->out_of_memory)
