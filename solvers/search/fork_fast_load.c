@@ -1,31 +1,36 @@
 #include "schedule/resource.h"
 #include "solvers/search/fork_fast_parts.h"
 
+static void tell(const mo_fast *f, int op, mo_fast_used used,
+                 mo_fast_told *told, void *context)
+{
+    used.item.ns *= f->ops[op].count;
+    if (used.item.ns > 0)
+        told(context, &used);
+}
+
 static void tell_op(const mo_fast *f, const mo_fast_pattern *pattern, int op,
                     mo_fast_told *told, void *context)
 {
-    const mo_fast_op *o = &f->ops[op];
-    int first = f->group_start[pattern->group];
+    int first = f->group_start[pattern->group], reader = f->ops[op].reader;
     int device = pattern->device[op - first], to = f->b;
-    bool early = pattern->early[op - first];
-    mo_fast_used run = { -1, device, early, mo_fast_run(f, op, device) };
-    mo_fast_used read = { f->a, device, early, mo_fast_read(f, op, device) };
+    int stage = pattern->stage[op - first], end = f->order.n;
 
-    run.item.ns *= o->count;
-    told(context, &run);
-    read.item.ns *= o->count;
-    if (read.item.ns > 0)
-        told(context, &read);
-    if (o->reader != MO_FREE)
-        to = pattern->device[o->reader - first];
-    if (o->row >= 0 && to != device) {
-        mo_fast_used send = { device, to, false,
-                              mo_fast_send(f, op, device, to) };
-
-        send.early = o->reader != MO_FREE && pattern->early[o->reader - first];
-        send.item.ns *= o->count;
-        told(context, &send);
+    if (reader != MO_FREE) {
+        to = pattern->device[reader - first];
+        end = pattern->stage[reader - first];
     }
+    tell(f, op,
+         (mo_fast_used){ -1, device, stage, end, mo_fast_run(f, op, device) },
+         told, context);
+    tell(f, op,
+         (mo_fast_used){ f->a, device, 0, stage, mo_fast_read(f, op, device) },
+         told, context);
+    if (f->ops[op].row >= 0 && to != device)
+        tell(f, op,
+             (mo_fast_used){ device, to, stage, end,
+                             mo_fast_send(f, op, device, to) },
+             told, context);
 }
 
 void mo_fast_tell(const mo_fast *f, const mo_fast_pattern *pattern,
@@ -47,10 +52,7 @@ static void load_resource(const loader *l, int resource,
                           const mo_fast_used *used)
 {
     for (int i = l->index->first[resource]; i >= 0; i = l->index->next[i]) {
-        const mo_fast_row *row = &l->rows->rows[i];
-
-        if (mo_fast_counts(row, &used->item) &&
-            !(row->late >= 0 && used->early))
+        if (mo_fast_counts(&l->rows->rows[i], used))
             l->load_ns[i] += used->item.ns;
     }
 }
@@ -69,9 +71,6 @@ static void load(void *context, const mo_fast_used *used)
                          &ids);
     for (int i = 0; i < n; i++)
         load_resource(l, l->f->n_devices + ids[i], used);
-    for (size_t i = 0; used->early && i < l->rows->n; i++)
-        if (mo_fast_feeds(l->f, &l->rows->rows[i], used->from, used->to))
-            l->load_ns[i] += used->item.ns;
 }
 
 void mo_fast_load(const mo_fast *f, const mo_fast_rows *rows,

@@ -10,8 +10,9 @@
  * times as parts of the path's:
  *
  *     maximise  sum of base z + sum of theta
- *     with      sum of z <= 1,
- *               theta <= sum of load z   for each pattern of the group.
+ *     with      sum of z that end at J <= 1,
+ *               sum of z that end <= sum of those that begin, at each moment,
+ *               theta <= sum of load z, for each pattern of the group.
  *
  * Patterns are added when they are found to be cheaper than theta says, rows
  * when the mix of patterns breaks them.  All weights that are tried give a
@@ -64,9 +65,9 @@ mo_status mo_fast_master_new(mo_fast *f, mo_fast_master **master, mo_error *err)
     m->f = f;
     m->price = calloc((size_t) f->n_groups + 1, sizeof *m->price);
     m->found.device = calloc(n, sizeof *m->found.device);
-    m->found.early = calloc(n, sizeof *m->found.early);
+    m->found.stage = calloc(n, sizeof *m->found.stage);
     m->mixed = calloc(MAX_PATTERNS, sizeof *m->mixed);
-    if (!m->price || !m->found.device || !m->found.early || !m->mixed ||
+    if (!m->price || !m->found.device || !m->found.stage || !m->mixed ||
         mo_fast_pricer_new(f, &m->pricer, err) != MO_OK) {
         mo_fast_master_free(m);
         return mo_fail_memory(err);
@@ -90,7 +91,7 @@ static void end_order(mo_fast_master *m)
 static void free_pattern(mo_fast_pattern *pattern)
 {
     free(pattern->device);
-    free(pattern->early);
+    free(pattern->stage);
 }
 
 void mo_fast_master_free(mo_fast_master *m)
@@ -120,13 +121,13 @@ static mo_status keep_pattern(mo_fast_master *m, int group, mo_error *err)
     if (status != MO_OK)
         return status;
     copy.device = malloc(n * sizeof *copy.device);
-    copy.early = malloc(n * sizeof *copy.early);
-    if (!copy.device || !copy.early) {
+    copy.stage = malloc(n * sizeof *copy.stage);
+    if (!copy.device || !copy.stage) {
         free_pattern(&copy);
         return mo_fail_memory(err);
     }
     memcpy(copy.device, m->found.device + first, n * sizeof *copy.device);
-    memcpy(copy.early, m->found.early + first, n * sizeof *copy.early);
+    memcpy(copy.stage, m->found.stage + first, n * sizeof *copy.stage);
     m->pool[m->n_pool++] = copy;
     return MO_OK;
 }
@@ -153,25 +154,28 @@ static mo_status mix_pattern(mo_fast_master *m, const mo_fast_pattern *pattern,
     return mo_simplex_row(m->lp, m->entries, 0, err);
 }
 
-/* Whether the pattern can be followed in this order. */
-static bool suits(const mo_fast *f, const mo_fast_pattern *pattern)
+/* Whether the pattern can be followed in this order.  Stages mean something
+ * else in every order: all ops are put into the first in which they can be. */
+static bool suits(const mo_fast *f, mo_fast_pattern *pattern)
 {
     int first = f->group_start[pattern->group];
+    int n = f->group_start[pattern->group + 1] - first;
 
-    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
-        if (!mo_fast_usable(f, o, pattern->device[o - first]))
+    memset(pattern->stage, 0, (size_t) n * sizeof *pattern->stage);
+    for (int i = 0; i < n; i++) {
+        int reader = f->ops[first + i].reader - first;
+        int *stage = &pattern->stage[i];
+        int least = mo_fast_first_stage(f, first + i, pattern->device[i]);
+
+        if (!mo_fast_usable(f, first + i, pattern->device[i]))
             return false;
+        if (*stage < least)
+            *stage = least;
+        if (f->ops[first + i].reader != MO_FREE &&
+            pattern->stage[reader] < *stage)
+            pattern->stage[reader] = *stage;
+    }
     return true;
-}
-
-/* Where the tensor's arrival is not known, nothing comes before it. */
-static void forget_early(const mo_fast *f, mo_fast_pattern *pattern)
-{
-    int first = f->group_start[pattern->group];
-
-    for (int o = first; o < f->group_start[pattern->group + 1]; o++)
-        if (f->rank[pattern->device[o - first]] < 0)
-            pattern->early[o - first] = false;
 }
 
 /* What other orders have taught; of too much, the newer half. */
@@ -184,15 +188,26 @@ static mo_status mix_pool(mo_fast_master *m, mo_error *err)
     for (size_t i = 0; i < old; i++)
         free_pattern(&m->pool[i]);
     m->n_pool -= old;
-    memmove(m->pool, m->pool + old, m->n_pool * sizeof *m->pool);
+    if (old > 0)
+        memmove(m->pool, m->pool + old, m->n_pool * sizeof *m->pool);
     for (size_t i = 0; i < m->n_pool && status == MO_OK; i++) {
         if (!suits(m->f, &m->pool[i]))
             continue;
-        forget_early(m->f, &m->pool[i]);
         find_load(m, &m->pool[i]);
         status = mix_pattern(m, &m->pool[i], err);
     }
     return status;
+}
+
+/* A row of ours in the program's first rows: that for J, and for each moment.
+ */
+static double balance(const mo_fast_master *m, size_t row, int moment)
+{
+    const mo_fast_row *r = &m->rows.rows[row];
+
+    if (moment == mo_fast_last(m->f))
+        return r->until == moment;
+    return (r->until == moment) - (r->from == moment);
 }
 
 static mo_status make_program(mo_fast_master *m, mo_error *err)
@@ -200,16 +215,19 @@ static mo_status make_program(mo_fast_master *m, mo_error *err)
     size_t n_groups = (size_t) m->f->n_groups, n = n_groups + m->rows.n;
     mo_status status;
 
-    for (size_t i = 0; i < n; i++)
-        m->entries[i] =
-            i < n_groups
-                ? 1
-                : (double) m->rows.rows[i - n_groups].base_ns / m->scale_ns;
+    for (size_t i = 0; i < n_groups; i++)
+        m->entries[i] = 1;
+    for (size_t i = 0; i < m->rows.n; i++)
+        m->entries[n_groups + i] =
+            (double) m->rows.rows[i].base_ns / m->scale_ns;
     status = mo_simplex_new((int) n, m->entries, &m->lp, err);
-    for (size_t i = 0; i < n; i++)
-        m->entries[i] = i < n_groups ? 0 : 1;
-    if (status == MO_OK)
-        status = mo_simplex_row(m->lp, m->entries, 1, err);
+    memset(m->entries, 0, n_groups * sizeof *m->entries);
+    for (int t = 1; t <= mo_fast_last(m->f) && status == MO_OK; t++) {
+        for (size_t i = 0; i < m->rows.n; i++)
+            m->entries[n_groups + i] = balance(m, i, t);
+        status =
+            mo_simplex_row(m->lp, m->entries, t == mo_fast_last(m->f), err);
+    }
     m->n_columns = m->rows.n;
     return status;
 }
@@ -224,7 +242,8 @@ static mo_status begin_order(mo_fast_master *m, mo_error *err)
         return status;
     n = m->most_rows = m->rows.n + MAX_NEW_ROWS;
     m->weight = calloc(n, 2 * sizeof *m->weight);
-    m->best = calloc(3 * n + MAX_PATTERNS + (size_t) f->n_groups + 1,
+    m->best = calloc(3 * n + MAX_PATTERNS + (size_t) f->n_groups +
+                         MO_FAST_ORDERED + 1,
                      sizeof *m->best);
     if (!m->weight || !m->best)
         return mo_fail_memory(err);
@@ -244,19 +263,42 @@ static mo_status begin_order(mo_fast_master *m, mo_error *err)
     return status == MO_OK ? mix_pool(m, err) : status;
 }
 
-/* Whole weights from those that are tried; their sum. */
+/* Takes weights away from rows that end at a moment until no more end there
+ * than begin; those that begin earlier come later. */
+static void balance_weights(mo_fast_master *m)
+{
+    for (int t = m->f->order.n; t > 0; t--) {
+        int64_t excess = 0;
+
+        for (size_t i = 0; i < m->rows.n; i++)
+            excess += (int64_t) balance(m, i, t) * m->weight[i];
+        for (size_t i = 0; i < m->rows.n && excess > 0; i++)
+            if (m->rows.rows[i].until == t) {
+                int64_t less = excess < m->weight[i] ? excess : m->weight[i];
+                m->weight[i] -= less;
+                excess -= less;
+            }
+    }
+}
+
+/* Whole weights from those that are tried; how many of them end at J. */
 static int64_t round_weights(mo_fast_master *m)
 {
+    int last = mo_fast_last(m->f);
     double sum = 0, most = (double) (m->f->weights - (int64_t) m->rows.n);
     int64_t whole = 0;
 
     for (size_t i = 0; i < m->rows.n; i++)
-        sum += m->tried[i] > 0 ? m->tried[i] : 0;
+        if (m->tried[i] > 0 && m->rows.rows[i].until == last)
+            sum += m->tried[i];
     for (size_t i = 0; i < m->rows.n; i++) {
-        m->weight[i] =
-            m->tried[i] > 0 ? (int64_t) (m->tried[i] / sum * most) : 0;
-        whole += m->weight[i];
+        double share = m->tried[i] > 0 && sum > 0 ? m->tried[i] / sum : 0;
+        m->weight[i] = (int64_t) ((share < 1 ? share : 1) * most);
     }
+    balance_weights(m);
+    for (size_t i = 0; i < m->rows.n; i++)
+        if (m->rows.rows[i].until == last)
+            whole += m->weight[i];
     return whole;
 }
 
@@ -269,7 +311,7 @@ static void try_weights(mo_fast_master *m)
     m->work += (int64_t) m->f->n * m->f->n_devices * m->f->n_devices;
     mo_fast_index_fill(m->f, &m->weighted, &m->rows, m->weight);
     mo_fast_price(m->pricer, &m->rows, &m->weighted, m->weight, m->price,
-                  m->found.device, m->found.early);
+                  &m->found);
     if (whole <= 0)
         return;
     for (size_t i = 0; i < m->rows.n; i++)
@@ -292,7 +334,7 @@ static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
     for (int g = 0; g < n_groups && status == MO_OK; g++) {
         int first = m->f->group_start[g];
         mo_fast_pattern part = { g, m->found.device + first,
-                                 m->found.early + first };
+                                 m->found.stage + first };
         double price = 0;
 
         find_load(m, &part);
@@ -315,7 +357,8 @@ static mo_status try_first(mo_fast_master *m, mo_error *err)
     int added = 0;
 
     for (size_t i = 0; i < m->rows.n; i++)
-        m->tried[i] = m->rows.rows[i].resource < m->f->n_devices;
+        m->tried[i] = m->rows.rows[i].resource < m->f->n_devices &&
+                      m->rows.rows[i].from == 0;
     try_weights(m);
     return mix_found(m, NULL, &added, err);
 }
@@ -339,14 +382,16 @@ static mo_status price_program(mo_fast_master *m, int *added, mo_error *err)
 
 static mo_status add_columns(mo_fast_master *m, mo_error *err)
 {
+    int last = mo_fast_last(m->f);
     mo_status status = MO_OK;
 
     mo_fast_index_fill(m->f, &m->all, &m->rows, NULL);
     for (; m->n_columns < m->rows.n && status == MO_OK; m->n_columns++) {
-        m->entries[0] = 1;
+        for (int t = 1; t <= last; t++)
+            m->entries[t - 1] = balance(m, m->n_columns, t);
         for (size_t i = 0; i < m->n_mixed; i++) {
             find_load(m, &m->mixed[i]);
-            m->entries[i + 1] =
+            m->entries[(size_t) last + i] =
                 -(double) m->load_ns[m->n_columns] / m->scale_ns;
         }
         m->best[m->n_columns] = 0;
@@ -357,16 +402,22 @@ static mo_status add_columns(mo_fast_master *m, mo_error *err)
     return status;
 }
 
+/* The program's prices are a solution of the other side: of the first rows, the
+ * moments, and of the others, how often patterns are followed. */
 static mo_status cut(mo_fast_master *m, int *added, mo_error *err)
 {
-    mo_fast_mix mix = { m->mixed, mo_simplex_prices(m->lp) + 1, m->n_mixed };
-    double value_ns = mo_simplex_value(m->lp) * m->scale_ns;
-    mo_status status = MO_OK;
+    int last = mo_fast_last(m->f);
+    const double *prices = mo_simplex_prices(m->lp);
+    double moment_ns[MO_FAST_ORDERED + 2] = { 0 };
+    mo_fast_mix mix = { m->mixed, prices + last, m->n_mixed, moment_ns };
+    mo_status status;
 
     *added = 0;
     if (m->rows.n + (size_t) mo_fast_n_resources(m->f) > m->most_rows)
         return MO_OK;
-    status = mo_fast_cut(m->f, &mix, value_ns * (1 + 2 * precision), &m->rows,
+    for (int t = 1; t <= last; t++)
+        moment_ns[t] = prices[t - 1] * m->scale_ns;
+    status = mo_fast_cut(m->f, &mix, 2 * precision * moment_ns[last], &m->rows,
                          added, err);
     return status == MO_OK ? add_columns(m, err) : status;
 }

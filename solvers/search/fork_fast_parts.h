@@ -1,15 +1,23 @@
 /*
  * fork_fast_parts.h - the parts of the fast bound, and what they share.
  *
- * A pattern is a device for each op of a branch.  However a fork is scheduled,
- * its branches follow patterns, and each resource (a device, a port) is busy
- * with the sum of what they put there.  A row says of one resource:
+ * Where u's shared tensor reaches one device after the other, its arrivals cut
+ * the time from u's end, T0, to v's start, J, into stages:
  *
- *     J >= base + the time of all that uses it and is not too near to u or v
+ *     T0 ---- T1 ---- T2 ---------------- J
+ *     u ends  the tensor is on            v can start
+ *             one device, on another
  *
- * where base is what must pass before the first and behind the last of those,
- * and J is the time from u's end to v's start.  Whole weights z >= 0 of the
- * rows, with the sum Z, give
+ * A pattern is a device and a stage, the one in which it starts, for each op of
+ * a branch.  However a fork is scheduled, its branches follow patterns, and
+ * each resource (a device, a port) is busy with the sum of what they put there.
+ * A row says of one resource and two of these moments:
+ *
+ *     Tj - Ti >= base + the time of all that uses it between the two
+ *
+ * and, of those between T0 and J, only what is not too near to either.  Whole
+ * weights z >= 0 of the rows, of which at no Ti more end than begin and of
+ * which Z end at J, give
  *
  *     Z J >= sum of z base + for each branch, its pattern of least price,
  *
@@ -44,6 +52,12 @@ typedef struct mo_fast_order {
     bool open;
 } mo_fast_order;
 
+/* Something that takes time of a resource. */
+typedef struct mo_fast_item {
+    int64_t head_ns, tail_ns; /* before it and behind it, at least */
+    int64_t ns;
+} mo_fast_item;
+
 /* A fork with u on a and v on b, and of each class one branch. */
 typedef struct mo_fast {
     const mo_instance *x;
@@ -67,7 +81,9 @@ typedef struct mo_fast {
     int64_t *tail_ns;      /* from its end to v's start */
     int64_t *least_end_ns; /* by rank: from the end of an op that reads the
                               tensor there to v's start */
-    int64_t path_ns;       /* what the longest branch takes all alone */
+    int64_t *left_ns;      /* by moment: at least, to v's start */
+    mo_fast_item shared[MO_FAST_ORDERED]; /* by rank: the tensor's transfer */
+    int64_t path_ns; /* what the longest branch takes all alone */
 } mo_fast;
 
 mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
@@ -85,69 +101,51 @@ static inline bool mo_fast_usable(const mo_fast *f, int op, int device)
     return f->head_ns[mo_fast_at(f, op, device)] < MO_FAST_NEVER;
 }
 
-/* Something that takes time of a resource. */
-typedef struct mo_fast_item {
-    int64_t head_ns, tail_ns; /* before it and behind it, at least */
-    int64_t ns;
-} mo_fast_item;
-
-/* An op that runs, its output on the way to its reader, what it reads of u on
- * the way to it, and the shared tensor on the way to the device of a rank.  A
- * read of the shared tensor, or of what is there already, takes no time. */
+/* An op that runs, its output on the way to its reader, and what it reads of u
+ * on the way to it; a read of the shared tensor, or of what is there already,
+ * takes no time. */
 mo_fast_item mo_fast_run(const mo_fast *f, int op, int device);
 mo_fast_item mo_fast_send(const mo_fast *f, int op, int from, int to);
 mo_fast_item mo_fast_read(const mo_fast *f, int op, int device);
-mo_fast_item mo_fast_shared(const mo_fast *f, int rank);
 
 /* Resources are numbered: devices first, then those of schedule/resource.h. */
 int mo_fast_n_resources(const mo_fast *f);
 
-/*
- * Late rows count the ops that start on the device of a rank when the shared
- * tensor is there.  That is later by what was sent for ops that started there
- * before, since tensor and inputs came through one port: through a's, for all
- * devices up to that rank (fed < 0), or into that of rank fed.
- */
+/* The first stage in which op may start on the device. */
+static inline int mo_fast_first_stage(const mo_fast *f, int op, int device)
+{
+    if (!f->ops[op].reads_shared || device == f->a)
+        return 0;
+    return f->rank[device] < 0 ? f->order.n : f->rank[device] + 1;
+}
+
+/* Of moments from and until: 0 is T0, order.n + 1 is J. */
 typedef struct mo_fast_row {
     int resource;
-    int64_t head_ns, tail_ns; /* of what is counted, at least */
+    int from, until;
+    int64_t head_ns, tail_ns; /* of what is counted, at least; 0 where from is
+                                 not T0 and until is not J */
     int64_t base_ns;
-    int late; /* the rank, or -1 */
-    int fed;
 } mo_fast_row;
+
+static inline int mo_fast_last(const mo_fast *f)
+{
+    return f->order.n + 1;
+}
 
 typedef struct mo_fast_rows {
     mo_fast_row *rows;
     size_t n, room;
 } mo_fast_rows;
 
-/* The rows to begin with; then, of all that uses a resource with at least these
- * heads and tails. */
+/* The rows to begin with. */
 mo_status mo_fast_rows_make(const mo_fast *f, mo_fast_rows *rows,
                             mo_error *err);
-mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows, int resource,
-                           int64_t head_ns, int64_t tail_ns, mo_error *err);
 
-/* What a row of them would have for a base. */
-int64_t mo_fast_base_ns(const mo_fast *f, int resource, int64_t head_ns,
-                        int64_t tail_ns);
-
-static inline bool mo_fast_counts(const mo_fast_row *row,
-                                  const mo_fast_item *item)
-{
-    return item->head_ns >= row->head_ns && item->tail_ns >= row->tail_ns;
-}
-
-/* Whether a transfer for an op that starts before the shared tensor arrives
- * makes a late row later. */
-static inline bool mo_fast_feeds(const mo_fast *f, const mo_fast_row *row,
-                                 int from, int to)
-{
-    if (row->late < 0 || f->rank[to] < 0)
-        return false;
-    return row->fed < 0 ? from == f->a && f->rank[to] <= row->late
-                        : f->rank[to] == row->fed;
-}
+/* Another; its base is filled in. */
+mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows,
+                           mo_fast_row row, mo_error *err);
+int64_t mo_fast_base_ns(const mo_fast *f, const mo_fast_row *row);
 
 /* Rows by resource, in lists. */
 typedef struct mo_fast_index {
@@ -163,18 +161,18 @@ void mo_fast_index_free(mo_fast_index *index);
 void mo_fast_index_fill(const mo_fast *f, mo_fast_index *index,
                         const mo_fast_rows *rows, const int64_t *weight);
 
-/* A device for each op of a group's branches, and whether it starts there
- * before the shared tensor has arrived. */
+/* By op of a group's branches. */
 typedef struct mo_fast_pattern {
     int group;
     int *device;
-    bool *early;
+    int *stage; /* the last moment that its start is not before */
 } mo_fast_pattern;
 
 /* Something that a pattern does. */
 typedef struct mo_fast_used {
-    int from, to; /* a transfer; a device where an op runs has no from, -1 */
-    bool early;   /* the op that runs, or that it is sent for */
+    int from, to;   /* a transfer; an op that runs has no from, -1 */
+    int begin, end; /* it begins not before this moment, and what waits for
+                       its end starts before the one behind that */
     mo_fast_item item;
 } mo_fast_used;
 
@@ -184,6 +182,14 @@ typedef void mo_fast_told(void *context, const mo_fast_used *used);
  * all branches. */
 void mo_fast_tell(const mo_fast *f, const mo_fast_pattern *pattern,
                   mo_fast_told *told, void *context);
+
+static inline bool mo_fast_counts(const mo_fast_row *row,
+                                  const mo_fast_used *used)
+{
+    return used->begin >= row->from && used->end < row->until &&
+           used->item.head_ns >= row->head_ns &&
+           used->item.tail_ns >= row->tail_ns;
+}
 
 /* Adds what they put into each row; the index has all rows. */
 void mo_fast_load(const mo_fast *f, const mo_fast_rows *rows,
@@ -197,23 +203,25 @@ mo_status mo_fast_pricer_new(const mo_fast *f, mo_fast_pricer **pricer,
                              mo_error *err);
 void mo_fast_pricer_free(mo_fast_pricer *pricer);
 
-/* With a weight for each row, together at most f->weights: the least price of
- * each group, all of its branches together, and the patterns that have it, by
- * op. */
+/* With a weight for each row, at most f->weights of which end at any moment:
+ * the least price of each group, all of its branches together, and the patterns
+ * that have it, one behind the other. */
 void mo_fast_price(mo_fast_pricer *pricer, const mo_fast_rows *rows,
                    const mo_fast_index *index, const int64_t *weight,
-                   int64_t *price, int *device, bool *early);
+                   int64_t *price, mo_fast_pattern *found);
 
-/* Patterns with how often each is followed, by a solution of the program. */
+/* A solution of the program: how often each pattern is followed, and when the
+ * moments are. */
 typedef struct mo_fast_mix {
     const mo_fast_pattern *patterns;
-    const double *share;
+    const double *share; /* by pattern */
     size_t n;
+    const double *moment_ns;
 } mo_fast_mix;
 
-/* Adds rows that the mix breaks: those by which J would have to be more than
- * value_ns.  None is added twice; *added tells how many were. */
-mo_status mo_fast_cut(const mo_fast *f, const mo_fast_mix *mix, double value_ns,
+/* Adds rows that the mix breaks, by more than slack_ns; none twice.  *added
+ * tells how many. */
+mo_status mo_fast_cut(const mo_fast *f, const mo_fast_mix *mix, double slack_ns,
                       mo_fast_rows *rows, int *added, mo_error *err);
 
 /* Bounds for one order after another, with what is learned on the way. */

@@ -11,8 +11,8 @@
  *
  *     u |---head---|## ## ####  ###|--tail--| v
  *
- * That there is no item at all must be thought of, too: a row with a base of no
- * more than the path holds even then.
+ * That there is no item at all must be thought of, too: a row whose base is no
+ * more than what lies between its moments in any case holds even then.
  */
 
 int mo_fast_n_resources(const mo_fast *f)
@@ -34,59 +34,63 @@ static bool sends_through(const mo_fast *f, int to, int resource)
 
 /* What the shared tensor takes of a resource in its order: that is there in any
  * case. */
-static int64_t shared_ns(const mo_fast *f, int resource, int64_t head_ns,
-                         int64_t tail_ns)
+static int64_t shared_ns(const mo_fast *f, const mo_fast_row *row)
 {
     int64_t sum = 0;
 
-    for (int j = 0; j < f->order.n; j++) {
-        mo_fast_item item = mo_fast_shared(f, j);
-        if (sends_through(f, f->order.device[j], resource) &&
-            item.head_ns >= head_ns && item.tail_ns >= tail_ns)
+    for (int j = row->from; j < f->order.n && j < row->until; j++) {
+        mo_fast_item item = f->shared[j];
+        if (sends_through(f, f->order.device[j], row->resource) &&
+            item.head_ns >= row->head_ns && item.tail_ns >= row->tail_ns)
             sum += item.ns;
     }
     return sum;
 }
 
 /* Whether an op that reads the tensor where it was sent to is among them. */
-static bool has_reader(const mo_fast *f, int resource, int64_t head_ns,
-                       int64_t tail_ns)
+static bool has_reader(const mo_fast *f, const mo_fast_row *row)
 {
-    return resource < f->n_devices && f->rank[resource] >= 0 &&
-           f->arrival_ns[resource] >= head_ns &&
-           f->least_end_ns[f->rank[resource]] >= tail_ns;
+    int rank = row->resource < f->n_devices ? f->rank[row->resource] : -1;
+
+    return rank >= 0 && row->from <= rank + 1 &&
+           row->until == mo_fast_last(f) &&
+           f->arrival_ns[row->resource] >= row->head_ns &&
+           f->least_end_ns[rank] >= row->tail_ns;
 }
 
-int64_t mo_fast_base_ns(const mo_fast *f, int resource, int64_t head_ns,
-                        int64_t tail_ns)
+/* What lies between two moments in any case. */
+static int64_t between_ns(const mo_fast *f, int from, int until)
 {
-    int64_t sent_ns = shared_ns(f, resource, head_ns, tail_ns);
-    int64_t ns = head_ns + tail_ns + sent_ns;
+    int64_t sum = 0;
 
-    if (sent_ns > 0 || has_reader(f, resource, head_ns, tail_ns) ||
-        ns < f->path_ns)
+    if (until == mo_fast_last(f))
+        return f->left_ns[from];
+    for (int j = from; j < until; j++)
+        sum += f->sent_ns[j];
+    return sum;
+}
+
+int64_t mo_fast_base_ns(const mo_fast *f, const mo_fast_row *row)
+{
+    int64_t sent_ns = shared_ns(f, row);
+    int64_t ns = row->head_ns + row->tail_ns + sent_ns, most_ns;
+
+    if (sent_ns > 0 || has_reader(f, row))
         return ns;
-    return f->path_ns;
+    most_ns = between_ns(f, row->from, row->until);
+    return ns < most_ns ? ns : most_ns;
 }
 
-static mo_status push(mo_fast_rows *rows, const mo_fast_row *row, mo_error *err)
+mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows,
+                           mo_fast_row row, mo_error *err)
 {
     mo_status status = MO_PUSH(rows->rows, rows->n, rows->room, err);
 
-    if (status == MO_OK)
-        rows->rows[rows->n++] = *row;
-    return status;
-}
-
-mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows, int resource,
-                           int64_t head_ns, int64_t tail_ns, mo_error *err)
-{
-    mo_fast_row row = {
-        .resource = resource, .head_ns = head_ns, .tail_ns = tail_ns, .late = -1
-    };
-
-    row.base_ns = mo_fast_base_ns(f, resource, head_ns, tail_ns);
-    return push(rows, &row, err);
+    if (status != MO_OK)
+        return status;
+    row.base_ns = mo_fast_base_ns(f, &row);
+    rows->rows[rows->n++] = row;
+    return MO_OK;
 }
 
 /* The least heads and tails, by resource. */
@@ -148,7 +152,7 @@ static void meet_all(ends *e)
                 meet_transfer(e, f->a, k, &read);
         }
     for (int j = 0; j < f->order.n; j++) {
-        mo_fast_item item = mo_fast_shared(f, j);
+        mo_fast_item item = f->shared[j];
         meet_transfer(e, f->a, f->order.device[j], &item);
     }
 }
@@ -165,30 +169,14 @@ static mo_status add_whole(const mo_fast *f, mo_fast_rows *rows, mo_error *err)
     for (int i = 0; i < 2 * n; i++)
         least[i] = MO_FAST_NEVER;
     meet_all(&e);
-    for (int r = 0; r < n && status == MO_OK; r++)
-        if (e.head_ns[r] < MO_FAST_NEVER)
-            status =
-                mo_fast_rows_add(f, rows, r, e.head_ns[r], e.tail_ns[r], err);
-    free(least);
-    return status;
-}
-
-/* One op that reads the tensor is there, so that what is late is not nothing,
- * as long as the tail is none that all of those might lack. */
-static mo_status add_late(const mo_fast *f, mo_fast_rows *rows, int rank,
-                          int64_t tail_ns, mo_error *err)
-{
-    int device = f->order.device[rank];
-    mo_fast_row row = { .resource = device, .tail_ns = tail_ns, .late = rank };
-    mo_status status = MO_OK;
-
-    for (row.fed = -1; row.fed <= rank && status == MO_OK; row.fed++) {
-        row.base_ns = f->arrival_ns[device] + tail_ns;
-        if (row.fed >= 0)
-            row.base_ns -=
-                f->arrival_ns[f->order.device[row.fed]] - f->sent_ns[row.fed];
-        status = push(rows, &row, err);
+    for (int r = 0; r < n && status == MO_OK; r++) {
+        mo_fast_row row = {
+            r, 0, mo_fast_last(f), e.head_ns[r], e.tail_ns[r], 0
+        };
+        if (row.head_ns < MO_FAST_NEVER)
+            status = mo_fast_rows_add(f, rows, row, err);
     }
+    free(least);
     return status;
 }
 
@@ -203,19 +191,36 @@ static int64_t least_tail_ns(const mo_fast *f, int device)
     return least;
 }
 
+/* From its arrival on a device to J, and the way there through a's port, with
+ * all that the port sends meanwhile. */
+static mo_status add_stage(const mo_fast *f, mo_fast_rows *rows, int rank,
+                           mo_error *err)
+{
+    int device = f->order.device[rank];
+    mo_fast_row behind = { .resource = device,
+                           .from = rank + 1,
+                           .until = mo_fast_last(f),
+                           .tail_ns = least_tail_ns(f, device) };
+    mo_fast_row way = { .resource = -1, .from = rank, .until = rank + 1 };
+    int pair[2];
+    const int *ids;
+    mo_status status = mo_fast_rows_add(f, rows, behind, err);
+
+    if (mo_resource_list(f->x, f->congestion, f->a, device, pair, &ids) > 0)
+        way.resource = f->n_devices + ids[0];
+    if (status == MO_OK && way.resource >= 0)
+        status = mo_fast_rows_add(f, rows, way, err);
+    return status;
+}
+
 mo_status mo_fast_rows_make(const mo_fast *f, mo_fast_rows *rows, mo_error *err)
 {
     mo_status status;
 
     rows->n = 0;
     status = add_whole(f, rows, err);
-    for (int j = 0; j < f->order.n && status == MO_OK; j++) {
-        int64_t tail_ns = least_tail_ns(f, f->order.device[j]);
-
-        status = add_late(f, rows, j, tail_ns, err);
-        if (status == MO_OK && tail_ns < f->least_end_ns[j])
-            status = add_late(f, rows, j, f->least_end_ns[j], err);
-    }
+    for (int j = 0; j < f->order.n && status == MO_OK; j++)
+        status = add_stage(f, rows, j, err);
     return status;
 }
 

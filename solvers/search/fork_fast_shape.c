@@ -8,9 +8,10 @@ enum {
     WEIGHTS = 1 << 30, /* in all, which is more than fine enough */
 };
 
-/* Prices are at most weights times what everything takes one after the other;
- * with a base of no more than that, all fits MO_FAST_NEVER. */
-#define PRICES (INT64_C(1) << 59)
+/* At each moment, rows of at most so many weights begin, so that prices are at
+ * most so many times what everything takes one after the other; with bases that
+ * are no more than that, all fits MO_FAST_NEVER. */
+#define PRICES ((INT64_C(1) << 59) / (MO_FAST_ORDERED + 1))
 
 static int64_t longest_ns(const mo_instance *x, int row)
 {
@@ -107,7 +108,7 @@ mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
         f->p_ns = calloc(size, 3 * sizeof *f->p_ns);
         f->rank = calloc(devices, sizeof *f->rank);
         f->arrival_ns =
-            calloc(devices + 2 * MO_FAST_ORDERED, sizeof *f->arrival_ns);
+            calloc(devices + 3 * MO_FAST_ORDERED + 2, sizeof *f->arrival_ns);
     }
     if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns) {
         mo_fast_end(f);
@@ -117,6 +118,7 @@ mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
     f->tail_ns = f->p_ns + 2 * size;
     f->sent_ns = f->arrival_ns + devices;
     f->least_end_ns = f->sent_ns + MO_FAST_ORDERED;
+    f->left_ns = f->least_end_ns + MO_FAST_ORDERED;
     copy_classes(f, fork);
     f->weights = PRICES / find_total(f);
     if (f->weights > WEIGHTS)
@@ -168,21 +170,6 @@ mo_fast_item mo_fast_read(const mo_fast *f, int op, int device)
 
     if (f->ops[op].u_row >= 0 && !f->ops[op].reads_shared)
         item.ns = mo_instance_row_ns(f->x, f->ops[op].u_row, f->a, device);
-    return item;
-}
-
-mo_fast_item mo_fast_shared(const mo_fast *f, int rank)
-{
-    int device = f->order.device[rank];
-    mo_fast_item item = { f->arrival_ns[device] - f->sent_ns[rank],
-                          MO_FAST_NEVER, f->sent_ns[rank] };
-
-    for (int o = 0; o < f->n; o++) {
-        int at = mo_fast_at(f, o, device);
-        if (f->ops[o].reads_shared && mo_fast_usable(f, o, device) &&
-            f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
-            item.tail_ns = f->p_ns[at] + f->tail_ns[at];
-    }
     return item;
 }
 
@@ -294,6 +281,39 @@ static bool is_order(mo_fast *f)
     return true;
 }
 
+static mo_fast_item send_shared(const mo_fast *f, int rank)
+{
+    int device = f->order.device[rank];
+    mo_fast_item item = { f->arrival_ns[device] - f->sent_ns[rank],
+                          MO_FAST_NEVER, f->sent_ns[rank] };
+
+    for (int o = 0; o < f->n; o++) {
+        int at = mo_fast_at(f, o, device);
+        if (f->ops[o].reads_shared && mo_fast_usable(f, o, device) &&
+            f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
+            item.tail_ns = f->p_ns[at] + f->tail_ns[at];
+    }
+    return item;
+}
+
+/* What comes behind each moment: the tensor's further ways, and then whoever
+ * waits for it at the end of one of them. */
+static void find_left(mo_fast *f)
+{
+    int n = f->order.n;
+
+    f->left_ns[n + 1] = 0;
+    for (int j = n; j > 0; j--) {
+        int64_t next_ns = j < n ? f->sent_ns[j] + f->left_ns[j + 1] : 0;
+        int64_t here_ns;
+
+        f->shared[j - 1] = send_shared(f, j - 1);
+        here_ns = f->shared[j - 1].tail_ns;
+        f->left_ns[j] = next_ns > here_ns ? next_ns : here_ns;
+    }
+    f->left_ns[0] = f->path_ns;
+}
+
 /* What the branch of that last op takes. */
 static int64_t branch_ns(const mo_fast *f, int op)
 {
@@ -319,4 +339,5 @@ void mo_fast_take_order(mo_fast *f, const mo_fast_order *order)
     for (int o = 0; o < f->n; o++)
         if (f->ops[o].reader == MO_FREE && branch_ns(f, o) > f->path_ns)
             f->path_ns = branch_ns(f, o);
+    find_left(f);
 }
