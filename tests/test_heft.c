@@ -4,6 +4,7 @@
 #include "tests/crowd.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
+#include "tests/ten_tasks.h"
 #include "tests/valid.h"
 
 enum { A, B, C };
@@ -21,26 +22,12 @@ static mo_schedule *heft(const problem *p, const mo_regime *regime)
     return s;
 }
 
-/* Ten tasks on three processors, of which the literature says 80. */
-static const char ten_tasks[] =
-    "n1 t.A=14 t.B=16 t.C=9;   n2 t.A=13 t.B=19 t.C=18;"
-    "n3 t.A=11 t.B=13 t.C=19;  n4 t.A=13 t.B=8 t.C=17;"
-    "n5 t.A=12 t.B=13 t.C=10;  n6 t.A=13 t.B=16 t.C=9;"
-    "n7 t.A=7 t.B=15 t.C=11;   n8 t.A=5 t.B=11 t.C=14;"
-    "n9 t.A=18 t.B=12 t.C=20;  n10 t.A=21 t.B=7 t.C=16;"
-    "n1>n2 bytes=18000; n1>n3 bytes=12000; n1>n4 bytes=9000;"
-    "n1>n5 bytes=11000; n1>n6 bytes=14000; n2>n8 bytes=19000;"
-    "n2>n9 bytes=16000; n3>n7 bytes=23000; n4>n8 bytes=27000;"
-    "n4>n9 bytes=23000; n5>n9 bytes=13000; n6>n8 bytes=15000;"
-    "n7>n10 bytes=17000; n8>n10 bytes=11000; n9>n10 bytes=13000";
-
 START_TEST(the_ten_tasks_of_the_literature_take_80)
 {
     problem p = { 0 };
     mo_schedule *s;
 
-    problem_make(&p, ten_tasks, "A; B; C; A-B gbps=8; A-C gbps=8; B-C gbps=8",
-                 NULL);
+    problem_make(&p, topcuoglu_tasks, TEN_TASKS_CLUSTER, NULL);
     s = heft(&p, &plain);
     ck_assert_int_eq(s->makespan_ns, 80000);
     ck_assert_int_eq(s->device[problem_op(&p, "n1")], C);

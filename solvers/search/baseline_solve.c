@@ -29,7 +29,7 @@ typedef struct attempt {
     mo_frame *frame;
     mo_identity identity; /* empty: nobody else will read it */
     mo_model model;
-    bool relaxed;
+    bool integer;
     mo_workdir *folder;
 } attempt;
 
@@ -104,7 +104,7 @@ static mo_status make_sink(const attempt *a, bool start, mo_out *out,
     if (start)
         return mo_start_new(out, a->solver.solver->start_layout, sink, err);
     status = mo_lp_new(out, NULL, &exact, err);
-    if (status == MO_OK && a->relaxed)
+    if (status == MO_OK && !a->integer)
         return mo_relax_new(exact, sink, err);
     *sink = exact;
     return status;
@@ -169,10 +169,11 @@ static mo_status run(const mo_task *task, const attempt *a, const char *model,
     return status;
 }
 
-/* An integer program gets a start, so that there is an answer at any time. */
+/* An integer program gets a start, so that there is an answer at any time.  Of
+ * no ops there would be nothing to tell in it. */
 static bool wants_start(const attempt *a)
 {
-    return !a->relaxed && a->solver.solver->starts &&
+    return a->integer && a->solver.solver->starts && a->frame->x->n > 0 &&
            mo_model_has_start(&a->model);
 }
 
@@ -226,7 +227,7 @@ mo_status mo_baseline_solve(const mo_task *task, const mo_baseline_model *model,
                             mo_baseline_solved *solved, mo_placed *placed,
                             mo_error *err)
 {
-    attempt a = { .relaxed = model->relaxed };
+    attempt a = { .integer = model->integer };
     bool made = false;
     mo_status status = choose_solver(task, &a.solver, err);
 

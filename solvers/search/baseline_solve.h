@@ -17,7 +17,7 @@ typedef struct mo_baseline_model {
     const mo_formulation *formulation;
     const mo_instance *x; /* the task's, or one made of it */
     mo_regime regime;
-    bool relaxed; /* its binaries may be fractions */
+    bool integer; /* else its binaries may be fractions */
 } mo_baseline_model;
 
 typedef struct mo_baseline_solved {

@@ -85,7 +85,6 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
         .formulation = &mo_formulation_getf,
         .x = task->x,
         .regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
-        .relaxed = true,
     };
     mo_baseline_solved solved;
     mo_status status = mo_baseline_solve(task, &model, &solved, placed, err);

@@ -94,7 +94,8 @@ static mo_status place_with(const mo_task *task, const mo_merged *merged,
 static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
 {
     mo_baseline_model model = { .formulation = &mo_formulation_pesto,
-                                .regime = task->regime };
+                                .regime = task->regime,
+                                .integer = true };
     mo_baseline_solved solved = { 0 };
     mo_merged *merged = NULL;
     mo_status status = mo_merge(task->x, MOST_CLUSTERS, &merged, err);
