@@ -230,6 +230,6 @@ cp heft.sol kept.sol
 complains "after an error" 1 "garbage.graphml" \
     moirai-place -q garbage.graphml -o kept.sol
 ok "a file is as it was" cmp heft.sol kept.sol
-is "nothing is left behind" "$(ls "$TMPDIR"; ls | grep '\.tmp')" ""
+is "nothing is left behind" "$(ls "$TMPDIR"; find . -name '*.moirai-*')" ""
 
 done_testing

@@ -34,21 +34,12 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
-/* The file of "roofline:FILE", or NULL. */
-static const char *file_of_cost(const char *cost)
-{
-    static const char kind[] = "roofline:";
-    size_t length = sizeof kind - 1;
-
-    return cost && strncmp(cost, kind, length) == 0 ? cost + length : NULL;
-}
-
 static mo_status spare_inputs(const settings *s, const char *path,
                               mo_error *err)
 {
     const mo_prepare *p = &s->prepare;
     const char *inputs[] = { path, p->load.cluster, p->load.profile,
-                             file_of_cost(p->load.cost), p->fusion };
+                             mo_load_cost_file(&p->load), p->fusion };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)

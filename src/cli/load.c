@@ -29,6 +29,16 @@ static bool is_stdin(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
+const char *mo_load_cost_file(const mo_load *load)
+{
+    static const char kind[] = "roofline:";
+    size_t length = sizeof kind - 1;
+
+    return load->cost && strncmp(load->cost, kind, length) == 0
+               ? load->cost + length
+               : NULL;
+}
+
 mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err)
 {
     if (is_stdin(path) + is_stdin(load->cluster) + is_stdin(load->profile) > 1)

@@ -39,6 +39,9 @@ typedef struct mo_loaded {
     mo_instance *instance;
 } mo_loaded;
 
+/* The file of --cost roofline:FILE, or NULL. */
+const char *mo_load_cost_file(const mo_load *load);
+
 /* Whether the options go together, and with a graph from path; to be asked
  * before anything is read. */
 mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err);

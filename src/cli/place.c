@@ -25,7 +25,7 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
 {
     const mo_load *load = &s->prepare.load;
     const char *inputs[] = { path, load->cluster, load->profile,
-                             s->prepare.fusion };
+                             mo_load_cost_file(load), s->prepare.fusion };
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
