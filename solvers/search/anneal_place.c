@@ -1,0 +1,168 @@
+/* Steps to other devices. */
+#include "solvers/search/anneal_walk.h"
+
+enum { LARGEST_SET = 24 };
+
+static int unit_device(const mo_walk *w, int unit)
+{
+    return w->at->device[w->units->ops[w->units->start[unit]]];
+}
+
+static void put(mo_walk *w, int unit, int device)
+{
+    const mo_units *u = w->units;
+
+    w->room_bytes[unit_device(w, unit)] += u->bytes[unit];
+    w->room_bytes[device] -= u->bytes[unit];
+    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
+        mo_trial_place(w->trial, u->ops[j], device);
+}
+
+bool mo_walk_place(mo_walk *w, int op, int device)
+{
+    int unit = w->units->of_op[op], from = unit_device(w, unit);
+
+    if (w->units->pin[unit] != MO_FREE || device == from ||
+        w->room_bytes[device] < w->units->bytes[unit] ||
+        w->n_moves == w->units->n)
+        return false;
+    w->moves[w->n_moves++] = (mo_unit_move){ unit, from, device };
+    put(w, unit, device);
+    return true;
+}
+
+/* The devices themselves are put back by the trial. */
+static void give_room_back(mo_walk *w)
+{
+    while (w->n_moves > 0) {
+        const mo_unit_move *move = &w->moves[--w->n_moves];
+
+        w->room_bytes[move->to] += w->units->bytes[move->unit];
+        w->room_bytes[move->from] -= w->units->bytes[move->unit];
+    }
+}
+
+void mo_walk_keep(mo_walk *w)
+{
+    mo_trial_keep(w->trial);
+    w->n_moves = 0;
+    w->n_chain = 0;
+}
+
+void mo_walk_undo(mo_walk *w)
+{
+    give_room_back(w);
+    mo_trial_undo(w->trial);
+}
+
+/* The device of something that it reads or that reads it, or any. */
+static int choose_device(mo_walk *w, int op)
+{
+    const mo_instance *x = w->x;
+    int n_in = x->in_start[op + 1] - x->in_start[op];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int pick = mo_walk_below(w, n_in + n_out + 1 + (n_in + n_out) / 2);
+
+    if (pick < n_in)
+        return w->at
+            ->device[x->flows[x->in_flows[x->in_start[op] + pick]].from];
+    if (pick < n_in + n_out)
+        return w->at->device[x->flows[x->out_start[op] + pick - n_in].to];
+    return mo_walk_below(w, x->n_devices);
+}
+
+/* An op of the device that may change places with another one's unit. */
+static bool swap(mo_walk *w, int op, int device)
+{
+    int home = w->at->device[op], other = mo_walk_below(w, w->x->n);
+
+    for (int tries = 0; tries < w->x->n; tries++) {
+        int unit = w->units->of_op[other];
+
+        if (w->at->device[other] == device && w->units->pin[unit] == MO_FREE &&
+            w->units->bytes[unit] > 0)
+            break;
+        other = other + 1 < w->x->n ? other + 1 : 0;
+    }
+    return mo_walk_place(w, other, home) && mo_walk_place(w, op, device);
+}
+
+bool mo_walk_step_place(mo_walk *w, int op)
+{
+    int device = choose_device(w, op), unit = w->units->of_op[op];
+
+    if (mo_walk_place(w, op, device))
+        return true;
+    return w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
+           w->room_bytes[device] < w->units->bytes[unit] && swap(w, op, device);
+}
+
+static bool is_in_set(const mo_walk *w, int n, int op)
+{
+    for (int i = 0; i < n; i++)
+        if (w->set[i] == op)
+            return true;
+    return false;
+}
+
+static int neighbour(mo_walk *w, int op)
+{
+    const mo_instance *x = w->x;
+    int n_in = x->in_start[op + 1] - x->in_start[op];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int pick;
+
+    if (n_in + n_out == 0)
+        return op;
+    pick = mo_walk_below(w, n_in + n_out);
+    return pick < n_in ? x->flows[x->in_flows[x->in_start[op] + pick]].from
+                       : x->flows[x->out_start[op] + pick - n_in].to;
+}
+
+/* Grows from op along flows, on one device. */
+static int find_set(mo_walk *w, int op)
+{
+    int most = 2 + mo_walk_below(w, LARGEST_SET - 1), n = 0;
+
+    w->set[n++] = op;
+    for (int tries = 2 * most; tries > 0 && n < most; tries--) {
+        int other = neighbour(w, w->set[mo_walk_below(w, n)]);
+
+        if (w->at->device[other] == w->at->device[op] &&
+            !is_in_set(w, n, other))
+            w->set[n++] = other;
+    }
+    return n;
+}
+
+bool mo_walk_step_set(mo_walk *w, int op)
+{
+    int n = find_set(w, op);
+    int device = choose_device(w, w->set[mo_walk_below(w, n)]);
+    bool moved = false;
+
+    for (int i = 0; i < n; i++)
+        moved |= mo_walk_place(w, w->set[i], device);
+    return moved;
+}
+
+bool mo_walk_step_branch(mo_walk *w)
+{
+    const mo_anneal_options *o = w->options;
+    const int *to, *from;
+    int first, last, kind = mo_walk_below(w, 3);
+    bool moved = false;
+
+    if (!o->branch_ops || o->n_branches < 2 || o->branch_n < 1)
+        return false;
+    to =
+        o->branch_ops + (int64_t) mo_walk_below(w, o->n_branches) * o->branch_n;
+    from =
+        o->branch_ops + (int64_t) mo_walk_below(w, o->n_branches) * o->branch_n;
+    first = kind == 0 ? 0 : mo_walk_below(w, o->branch_n);
+    last = kind == 0 ? o->branch_n
+                     : first + 1 + mo_walk_below(w, o->branch_n - first);
+    for (int j = first; j < last; j++)
+        moved |= mo_walk_place(w, to[j], w->at->device[from[j]]);
+    return moved;
+}

@@ -1,0 +1,121 @@
+#include "solvers/search/anneal_walk.h"
+
+#include <stdlib.h>
+
+static void find_room(mo_walk *w, const mo_schedule *start)
+{
+    mo_units_room(w->x, w->units, w->room_bytes);
+    for (int u = 0; u < w->units->n; u++)
+        if (w->units->pin[u] == MO_FREE)
+            w->room_bytes[start->device[w->units->ops[w->units->start[u]]]] -=
+                w->units->bytes[u];
+}
+
+mo_status mo_walk_open(mo_walk *w, const mo_instance *x,
+                       const mo_regime *regime,
+                       const mo_anneal_options *options, mo_error *err)
+{
+    size_t n = (size_t) x->n + 1, n_nodes = n + (size_t) x->n_flows;
+    mo_status status;
+
+    *w = (mo_walk){ .x = x,
+                    .regime = *regime,
+                    .options = options,
+                    .random = { options->seed } };
+    status = mo_units_make(x, regime, &w->units, err);
+    if (status == MO_OK)
+        status = mo_trial_new(x, regime, &w->trial, err);
+    w->room_bytes = calloc((size_t) x->n_devices + 1, sizeof *w->room_bytes);
+    w->moves = calloc(n, sizeof *w->moves);
+    w->chain = calloc(n_nodes, sizeof *w->chain);
+    w->set = calloc(n, sizeof *w->set);
+    if (status == MO_OK &&
+        (!w->room_bytes || !w->moves || !w->chain || !w->set))
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        w->at = mo_trial_standing(w->trial);
+    else
+        mo_walk_close(w);
+    return status;
+}
+
+void mo_walk_begin(mo_walk *w, const mo_schedule *start)
+{
+    find_room(w, start);
+    mo_trial_begin(w->trial, start);
+    w->n_moves = 0;
+    w->n_chain = 0;
+}
+
+void mo_walk_close(mo_walk *w)
+{
+    free(w->set);
+    free(w->chain);
+    free(w->moves);
+    free(w->room_bytes);
+    mo_trial_free(w->trial);
+    mo_units_free(w->units);
+}
+
+/* For a transfer, the op that sends or one that reads. */
+static int op_of(mo_walk *w, int node)
+{
+    if (mo_walk_is_op(w, node))
+        return node;
+    return mo_walk_below(w, 2) ? mo_walk_flow(w, node)->to
+                               : mo_walk_flow(w, node)->from;
+}
+
+static bool step_on_delay(mo_walk *w)
+{
+    const mo_delay *delay = mo_walk_delay(w);
+
+    if (delay->blocker != MO_WALK_NOBODY) {
+        switch (mo_walk_below(w, 4)) {
+        case 0:
+        case 1:
+            return mo_walk_step_before(w, delay->node, delay->blocker);
+        case 2:
+            return mo_walk_step_place(w, op_of(w, delay->blocker));
+        default:
+            break;
+        }
+    }
+    switch (mo_walk_below(w, 8)) {
+    case 0:
+    case 1:
+        return mo_walk_step_set(w, op_of(w, delay->node));
+    case 2:
+        return mo_walk_step_order(w, op_of(w, delay->node));
+    default:
+        return mo_walk_step_place(w, op_of(w, delay->node));
+    }
+}
+
+bool mo_walk_step(mo_walk *w)
+{
+    int op;
+
+    if (mo_walk_below(w, 4) > 0)
+        return step_on_delay(w);
+    op = mo_walk_below(w, w->x->n);
+    switch (mo_walk_below(w, 16)) {
+    case 0:
+        return mo_walk_step_release(w, op);
+    case 1:
+    case 2:
+    case 3:
+        return mo_walk_step_branch(w);
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+        return mo_walk_step_order(w, op);
+    case 8:
+    case 9:
+    case 10:
+        return mo_walk_step_set(w, op);
+    default:
+        return mo_walk_step_place(w, op);
+    }
+}
