@@ -21,7 +21,12 @@
  * too, work may end.
  */
 
-enum { MAX_ORDERS = 96, CLOSE = 4096 }; /* one part of so many is no matter */
+enum {
+    MAX_ORDERS = 96,
+    CLOSE = 4096,       /* one part of so many is no matter, here */
+    CLOSE_ENOUGH = 256, /* and here */
+    MAX_LIMITS = 10
+};
 
 typedef struct place_in_tree {
     mo_fast_order order;
@@ -29,12 +34,14 @@ typedef struct place_in_tree {
 } node;
 
 typedef struct tree {
-    const mo_fast *f;
+    mo_fast *f;
     mo_fast_master *master;
-    node *nodes; /* leaves of the tree */
+    bool ordered; /* whether orders matter */
+    node *nodes;  /* leaves of the tree */
     size_t n, room;
     int looked_at;
-    int64_t closed_ns; /* the least bound of an order that is not open */
+    int64_t closed_ns; /* the least bound of an order that is not open, or the
+                          limit */
 } tree;
 
 /* floor_ns: a bound that is known already. */
@@ -103,18 +110,61 @@ static bool is_enough(const tree *t, const node *least)
            t->looked_at + t->f->n_devices > MAX_ORDERS;
 }
 
-static mo_status search(tree *t, bool ordered, int64_t *bound_ns, mo_error *err)
+/* A bound for schedules within the limit, or else the limit. */
+static mo_status search(tree *t, int64_t limit_ns, int64_t *bound_ns,
+                        mo_error *err)
 {
     mo_fast_order none = { .open = true };
-    mo_status status = add(t, &none, 0, err);
+    mo_status status;
 
+    t->f->limit_ns = t->closed_ns = limit_ns;
+    t->n = 0;
+    t->looked_at = 0;
+    status = add(t, &none, 0, err);
     while (status == MO_OK) {
         size_t least = find_least(t);
 
         *bound_ns = t->nodes[least].bound_ns;
-        if (!ordered || is_enough(t, &t->nodes[least]))
+        if (*bound_ns > limit_ns)
+            *bound_ns = limit_ns;
+        if (!t->ordered || is_enough(t, &t->nodes[least]))
             break;
         status = expand(t, least, err);
+    }
+    return status;
+}
+
+/* Whether a limit takes a device from any op. */
+static bool matters(tree *t, int64_t limit_ns)
+{
+    mo_fast_order none = { .open = true };
+
+    t->f->limit_ns = limit_ns;
+    mo_fast_take_order(t->f, &none);
+    return t->f->denies;
+}
+
+/*
+ * What takes too long on a device for a J within some limit is not there in any
+ * such schedule.  A bound for those which is not below the limit says that
+ * there are none of them, and the limit is a bound itself.
+ */
+static mo_status tighten(tree *t, int64_t *bound_ns, mo_error *err)
+{
+    int64_t step_ns = *bound_ns / 32;
+    mo_status status = MO_OK;
+    bool grows = true;
+
+    for (int i = 0; i < MAX_LIMITS && step_ns > *bound_ns / CLOSE_ENOUGH &&
+                    status == MO_OK && matters(t, *bound_ns + step_ns);
+         i++) {
+        int64_t limit_ns = *bound_ns + step_ns, found_ns = 0;
+
+        status = search(t, limit_ns, &found_ns, err);
+        if (status == MO_OK && found_ns > *bound_ns)
+            *bound_ns = found_ns;
+        grows = grows && found_ns == limit_ns;
+        step_ns = grows ? 2 * step_ns : step_ns / 2;
     }
     return status;
 }
@@ -123,17 +173,18 @@ mo_status mo_fork_fast(const mo_fork *fork, const mo_regime *regime, int a,
                        int b, int64_t *bound_ns, mo_error *err)
 {
     mo_fast f;
-    tree t = { .f = &f, .closed_ns = MO_FAST_NEVER };
+    tree t = { .f = &f };
     int64_t found_ns = 0;
     mo_status status = mo_fast_begin(&f, fork, regime, a, b, err);
 
     if (status != MO_OK)
         return status;
+    t.ordered = f.shared_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
     status = mo_fast_master_new(&f, &t.master, err);
     if (status == MO_OK)
-        status = search(
-            &t, f.shared_row >= 0 && regime->congestion == MO_CONGESTION_PORT,
-            &found_ns, err);
+        status = search(&t, MO_FAST_NEVER, &found_ns, err);
+    if (status == MO_OK)
+        status = tighten(&t, &found_ns, err);
     if (status == MO_OK)
         *bound_ns = found_ns;
     mo_fast_master_free(t.master);

@@ -27,7 +27,7 @@ enum {
     FEWEST_WEIGHTS = 1 << 12
 };
 
-#define MAX_WORK (INT64_C(1) << 25) /* pairs of devices an op was tried on */
+#define MAX_WORK (INT64_C(1) << 26) /* stages and pairs of devices of ops */
 
 static const double precision = 1e-4;
 
@@ -165,12 +165,13 @@ static bool suits(const mo_fast *f, mo_fast_pattern *pattern)
     for (int i = 0; i < n; i++) {
         int reader = f->ops[first + i].reader - first;
         int *stage = &pattern->stage[i];
-        int least = mo_fast_first_stage(f, first + i, pattern->device[i]);
+        int at = mo_fast_at(f, first + i, pattern->device[i]);
 
-        if (!mo_fast_usable(f, first + i, pattern->device[i]))
+        if (*stage < f->first_stage[at])
+            *stage = f->first_stage[at];
+        if (!mo_fast_usable(f, first + i, pattern->device[i]) ||
+            *stage > f->last_stage[at])
             return false;
-        if (*stage < least)
-            *stage = least;
         if (f->ops[first + i].reader != MO_FREE &&
             pattern->stage[reader] < *stage)
             pattern->stage[reader] = *stage;
@@ -308,16 +309,20 @@ static void try_weights(mo_fast_master *m)
 {
     int64_t whole = round_weights(m), sum = 0;
 
-    m->work += (int64_t) m->f->n * m->f->n_devices * m->f->n_devices;
+    m->work += (int64_t) m->f->n * m->f->n_devices * m->f->n_devices *
+               mo_fast_last(m->f);
     mo_fast_index_fill(m->f, &m->weighted, &m->rows, m->weight);
     mo_fast_price(m->pricer, &m->rows, &m->weighted, m->weight, m->price,
                   &m->found);
-    if (whole <= 0)
+    for (int g = 0; g < m->f->n_groups; g++) {
+        if (m->price[g] >= MO_FAST_NEVER)
+            m->bound_ns = MO_FAST_NEVER;
+        sum += m->price[g] < MO_FAST_NEVER ? m->price[g] : 0;
+    }
+    if (whole <= 0 || m->bound_ns >= MO_FAST_NEVER)
         return;
     for (size_t i = 0; i < m->rows.n; i++)
         sum += m->weight[i] * m->rows.rows[i].base_ns;
-    for (int g = 0; g < m->f->n_groups; g++)
-        sum += m->price[g];
     if (sum / whole <= m->bound_ns)
         return;
     m->bound_ns = sum / whole;
@@ -360,7 +365,8 @@ static mo_status try_first(mo_fast_master *m, mo_error *err)
         m->tried[i] = m->rows.rows[i].resource < m->f->n_devices &&
                       m->rows.rows[i].from == 0;
     try_weights(m);
-    return mix_found(m, NULL, &added, err);
+    return m->bound_ns < MO_FAST_NEVER ? mix_found(m, NULL, &added, err)
+                                       : MO_OK;
 }
 
 static mo_status price_program(mo_fast_master *m, int *added, mo_error *err)

@@ -70,9 +70,12 @@ typedef struct mo_fast {
     int *group_start; /* of its ops; n_groups + 1 */
     int64_t *p_ns;    /* by op and device; MO_FAST_NEVER: not there */
     int64_t weights;  /* Z at most: no sum of prices overflows */
+    int64_t limit_ns; /* only schedules in which J is not more count */
 
     /* With the order that is being looked at: */
     mo_fast_order order;
+    bool *denied;          /* by op and device: too late for the limit */
+    bool denies;           /* there are such */
     int *rank;             /* by device: its place in the order, or -1 */
     int64_t *sent_ns;      /* by rank: for how long the tensor is sent */
     int64_t *arrival_ns;   /* by device: when it is there, at the earliest */
@@ -81,8 +84,11 @@ typedef struct mo_fast {
     int64_t *tail_ns;      /* from its end to v's start */
     int64_t *least_end_ns; /* by rank: from the end of an op that reads the
                               tensor there to v's start */
+    int64_t *after_ns;     /* by moment: when it is, at least */
     int64_t *left_ns;      /* by moment: at least, to v's start */
-    mo_fast_item shared[MO_FAST_ORDERED]; /* by rank: the tensor's transfer */
+    signed char *first_stage, *last_stage; /* by op and device: in which it may
+                                              start */
+    mo_fast_item shared[MO_FAST_ORDERED];  /* by rank: the tensor's transfer */
     int64_t path_ns; /* what the longest branch takes all alone */
 } mo_fast;
 
@@ -110,14 +116,6 @@ mo_fast_item mo_fast_read(const mo_fast *f, int op, int device);
 
 /* Resources are numbered: devices first, then those of schedule/resource.h. */
 int mo_fast_n_resources(const mo_fast *f);
-
-/* The first stage in which op may start on the device. */
-static inline int mo_fast_first_stage(const mo_fast *f, int op, int device)
-{
-    if (!f->ops[op].reads_shared || device == f->a)
-        return 0;
-    return f->rank[device] < 0 ? f->order.n : f->rank[device] + 1;
-}
 
 /* Of moments from and until: 0 is T0, order.n + 1 is J. */
 typedef struct mo_fast_row {
@@ -205,7 +203,8 @@ void mo_fast_pricer_free(mo_fast_pricer *pricer);
 
 /* With a weight for each row, at most f->weights of which end at any moment:
  * the least price of each group, all of its branches together, and the patterns
- * that have it, one behind the other. */
+ * that have it, one behind the other.  MO_FAST_NEVER: there is none, and none
+ * is found. */
 void mo_fast_price(mo_fast_pricer *pricer, const mo_fast_rows *rows,
                    const mo_fast_index *index, const int64_t *weight,
                    int64_t *price, mo_fast_pattern *found);

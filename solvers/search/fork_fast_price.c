@@ -136,21 +136,22 @@ static void price_reads(mo_fast_pricer *p, int op, int device)
 {
     const mo_fast *f = p->f;
     int64_t *own = p->own + at(p, op, device, 0);
-    int first = mo_fast_first_stage(f, op, device);
+    int first = f->first_stage[mo_fast_at(f, op, device)];
+    int last = f->last_stage[mo_fast_at(f, op, device)];
+    bool usable = mo_fast_usable(f, op, device);
     mo_fast_item read;
     weights w;
 
-    if (!mo_fast_usable(f, op, device))
-        first = p->n_stages;
-    for (int stage = 0; stage < first; stage++)
-        own[stage] = MO_FAST_NEVER;
-    if (first == p->n_stages)
+    for (int stage = 0; stage < p->n_stages; stage++)
+        if (!usable || stage < first || stage > last)
+            own[stage] = MO_FAST_NEVER;
+    if (!usable)
         return;
     read = mo_fast_read(f, op, device);
     if (read.ns == 0)
         return;
     weigh_transfer(p, f->a, device, &read, &w);
-    for (int stage = first; stage < p->n_stages; stage++)
+    for (int stage = first; stage <= last; stage++)
         own[stage] = add(own[stage], read.ns * w.of[0][stage]);
 }
 
@@ -255,10 +256,15 @@ static int64_t price_group(mo_fast_pricer *p, int first, int last)
             price_reads(p, o, k);
             weigh_run(p, k, &run, &p->runs[k]);
         }
-        if (f->ops[o].reader != MO_FREE)
+        if (f->ops[o].reader != MO_FREE) {
             price_for_reader(p, o);
-        else
-            sum += price_branch(p, o) * f->ops[o].count;
+        } else {
+            int64_t price = price_branch(p, o);
+
+            if (price >= MO_FAST_NEVER)
+                return MO_FAST_NEVER;
+            sum += price * f->ops[o].count;
+        }
     }
     return sum;
 }

@@ -5,6 +5,7 @@
 
 enum {
     MAX_GROUPS = 16,
+    MAX_ROUNDS = 6,    /* of taking devices away */
     WEIGHTS = 1 << 30, /* in all, which is more than fine enough */
 };
 
@@ -102,15 +103,19 @@ mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
                     .shared_row = a == MO_FREE ? -1 : fork->shared_row,
                     .n = (int) n - 1,
                     .n_devices = (int) devices };
+    f->limit_ns = MO_FAST_NEVER;
     if (mo_size_mul(n, devices, &size) && size <= INT32_MAX) {
         f->ops = calloc(n, sizeof *f->ops);
         f->group_start = calloc(MAX_GROUPS + 1, sizeof *f->group_start);
         f->p_ns = calloc(size, 3 * sizeof *f->p_ns);
         f->rank = calloc(devices, sizeof *f->rank);
         f->arrival_ns =
-            calloc(devices + 3 * MO_FAST_ORDERED + 2, sizeof *f->arrival_ns);
+            calloc(devices + 4 * MO_FAST_ORDERED + 4, sizeof *f->arrival_ns);
+        f->denied = calloc(size, sizeof *f->denied);
+        f->first_stage = calloc(size, 2 * sizeof *f->first_stage);
     }
-    if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns) {
+    if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns ||
+        !f->denied || !f->first_stage) {
         mo_fast_end(f);
         return mo_fail_memory(err);
     }
@@ -119,6 +124,8 @@ mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
     f->sent_ns = f->arrival_ns + devices;
     f->least_end_ns = f->sent_ns + MO_FAST_ORDERED;
     f->left_ns = f->least_end_ns + MO_FAST_ORDERED;
+    f->after_ns = f->left_ns + MO_FAST_ORDERED + 2;
+    f->last_stage = f->first_stage + size;
     copy_classes(f, fork);
     f->weights = PRICES / find_total(f);
     if (f->weights > WEIGHTS)
@@ -133,6 +140,8 @@ void mo_fast_end(mo_fast *f)
     free(f->p_ns);
     free(f->rank);
     free(f->arrival_ns);
+    free(f->denied);
+    free(f->first_stage);
     *f = (mo_fast){ 0 };
 }
 
@@ -189,6 +198,7 @@ static void find_arrivals(mo_fast *f)
         f->rank[k] = j;
         f->sent_ns[j] = mo_instance_row_ns(f->x, f->shared_row, f->a, k);
         f->arrival_ns[k] = now_ns += f->sent_ns[j];
+        f->after_ns[j + 1] = now_ns;
     }
     for (int k = 0; f->shared_row >= 0 && order->open && k < f->n_devices; k++)
         if (k != f->a && f->rank[k] < 0)
@@ -226,7 +236,7 @@ static void find_heads(mo_fast *f)
         int reader = f->ops[o].reader;
 
         for (int k = 0; k < f->n_devices; k++)
-            if (f->p_ns[mo_fast_at(f, o, k)] >= MO_FAST_NEVER)
+            if (f->denied[mo_fast_at(f, o, k)])
                 f->head_ns[mo_fast_at(f, o, k)] = MO_FAST_NEVER;
         for (int k = 0; reader != MO_FREE && k < f->n_devices; k++) {
             int64_t ns = output_ns(f, o, k);
@@ -329,15 +339,71 @@ static int64_t branch_ns(const mo_fast *f, int op)
     return least;
 }
 
+/* Denies ops the devices on which the limit leaves them no time; returns how
+ * many that were. */
+static int deny(mo_fast *f)
+{
+    int n = 0;
+
+    for (int o = 0; o < f->n; o++)
+        for (int k = 0; k < f->n_devices; k++) {
+            mo_fast_item run = mo_fast_run(f, o, k);
+
+            if (!mo_fast_usable(f, o, k) ||
+                run.head_ns + run.ns + run.tail_ns <= f->limit_ns)
+                continue;
+            f->denied[mo_fast_at(f, o, k)] = true;
+            n++;
+        }
+    return n;
+}
+
+/* Between u's end and v's start; what is denied makes it longer for others. */
+static void find_sides(mo_fast *f)
+{
+    for (int i = 0; i < f->n * f->n_devices; i++)
+        f->denied[i] = f->p_ns[i] >= MO_FAST_NEVER;
+    f->denies = false;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        find_heads(f);
+        find_tails(f);
+        if (deny(f) == 0)
+            break;
+        f->denies = true;
+    }
+}
+
+/* An op is in no stage before the tensor that it reads is there, in none that
+ * is over, within the limit, before it can start, and in none that begins when
+ * it is too late for it. */
+static void find_stages(mo_fast *f, int op, int device)
+{
+    int at = mo_fast_at(f, op, device), first = 0, last = f->order.n;
+
+    if (f->ops[op].reads_shared && device != f->a)
+        first = f->rank[device] < 0 ? last : f->rank[device] + 1;
+    while (first < last &&
+           f->head_ns[at] >= f->limit_ns - f->left_ns[first + 1])
+        first++;
+    while (last > first &&
+           f->after_ns[last] + f->p_ns[at] + f->tail_ns[at] > f->limit_ns)
+        last--;
+    f->first_stage[at] = (signed char) first;
+    f->last_stage[at] = (signed char) last;
+}
+
 void mo_fast_take_order(mo_fast *f, const mo_fast_order *order)
 {
     f->order = *order;
     find_arrivals(f);
-    find_heads(f);
-    find_tails(f);
+    find_sides(f);
     f->path_ns = is_order(f) ? 0 : MO_FAST_NEVER;
     for (int o = 0; o < f->n; o++)
         if (f->ops[o].reader == MO_FREE && branch_ns(f, o) > f->path_ns)
             f->path_ns = branch_ns(f, o);
     find_left(f);
+    for (int o = 0; o < f->n; o++)
+        for (int k = 0; k < f->n_devices; k++)
+            if (mo_fast_usable(f, o, k))
+                find_stages(f, o, k);
 }
