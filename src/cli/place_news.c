@@ -34,7 +34,7 @@ static void compose(const mo_place_news *n, const mo_news *news, char *line)
     char best[TIME_ROOM], bound[TIME_ROOM], gap[TIME_ROOM] = "";
     double makespan = (double) n->makespan_ns, lower = (double) n->lower_ns;
 
-    if (n->makespan_ns != INT64_MAX && makespan > lower && lower > 0)
+    if (n->makespan_ns != INT64_MAX && lower > 0)
         snprintf(gap, sizeof gap, ", gap %.2f %%",
                  100 * (makespan - lower) / makespan);
     snprintf(line, LINE_ROOM, "%s: best %s, bound %s%s, %.1f s%s%.*s",
