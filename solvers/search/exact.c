@@ -15,6 +15,7 @@
 #include "schedule/heft.h"
 #include "schedule/lower.h"
 #include "schedule/serial.h"
+#include "solvers/search/exact_ask.h"
 #include "solvers/search/exact_search.h"
 
 enum {
@@ -80,6 +81,8 @@ static bool take_schedule(mo_exact_search *s)
     keep_devices(s);
     mo_core_back(&s->core, 0);
     s->horizon_ns = found->makespan_ns - 1;
+    if (s->tight_ns >= s->horizon_ns)
+        s->tight = MO_NO_LITERAL;
     return s->horizon_ns >= s->lower_ns && mo_exact_look_again(s);
 }
 
@@ -118,6 +121,14 @@ static bool step(mo_exact_search *s, effort *e)
         restart(s, e);
         return true;
     }
+    if (mo_core_level(c) == 0)
+        mo_exact_ask(s, e->conflicts);
+    if (s->lower_ns > s->horizon_ns)
+        return false;
+    if (s->tight != MO_NO_LITERAL && c->truth[s->tight] == 0) {
+        mo_core_decide(c, s->tight);
+        return true;
+    }
     literal = mo_exact_branch(s);
     if (literal == MO_NO_LITERAL) {
         bool goes_on;
@@ -133,7 +144,8 @@ static bool step(mo_exact_search *s, effort *e)
 
 static void search(mo_exact_search *s, effort *e)
 {
-    bool goes_on = mo_exact_look_again(s);
+    bool goes_on = mo_exact_look_again(s) && mo_exact_propagate(s) &&
+                   mo_exact_ask_first(s);
 
     restart(s, e);
     while (goes_on && !e->is_over) {

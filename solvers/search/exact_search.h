@@ -21,6 +21,13 @@ typedef struct mo_standing {
     int64_t head_ns, tail_ns, length_ns; /* the least of the open modes */
 } mo_standing;
 
+/* How bounds from below are asked for: exact_ask.h. */
+typedef struct mo_asking {
+    int64_t until;    /* so many conflicts */
+    int64_t patience; /* conflicts for one question; 0: none yet */
+    int shift;        /* part of the gap that is asked for */
+} mo_asking;
+
 typedef struct mo_exact_search {
     mo_core core;
     mo_exact_model model;
@@ -29,6 +36,7 @@ typedef struct mo_exact_search {
      * the best so far.  If the literal tight is true, only within tight_ns. */
     int64_t horizon_ns, tight_ns;
     int tight; /* or MO_NO_LITERAL */
+    mo_asking asking;
 
     bool *is_stale;        /* by resource: to be looked at */
     mo_standing *standing; /* scratch: the uses of a resource */
