@@ -39,16 +39,22 @@ static void work(void *context, int job, int thread)
     a->status = quick[job]->place(&c->task, &a->placed, &a->err);
 }
 
+/* All but the first. */
+static void work_behind(void *context, int job, int thread)
+{
+    work(context, job + 1, thread);
+}
+
 static int64_t size_of(const mo_search *s)
 {
     return (int64_t) s->x->n * s->x->n_devices;
 }
 
-static mo_status take(mo_search *s, crew *c, int n, mo_error *err)
+static mo_status take(mo_search *s, crew *c, int first, int last, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = first; i < last; i++) {
         answer *a = &c->answers[i];
         mo_schedule *schedule = a->placed.schedule;
 
@@ -67,14 +73,14 @@ static mo_status take(mo_search *s, crew *c, int n, mo_error *err)
     return status;
 }
 
-/* Where memory is tight, others overflow. */
+/* Where memory is short, others overflow. */
 static mo_status look_for_room(mo_search *s, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     int64_t bound_ns;
     mo_status status;
 
-    if (s->best && size_of(s) > UPPER_WORK)
+    if (s->best && (!s->memory_matters || size_of(s) > UPPER_WORK))
         return MO_OK;
     status = mo_upper_find(s->x, &s->regime, &schedule, &bound_ns, err);
     return status == MO_OK
@@ -89,8 +95,13 @@ mo_status mo_first_answers(mo_search *s, mo_error *err)
     mo_status status;
 
     c.task.tell = NULL;
-    mo_team_run(s->task->threads, n, work, &c);
-    status = take(s, &c, n, err);
+    c.task.regime = s->regime;
+    work(&c, 0, 0);
+    status = take(s, &c, 0, 1, err);
+    if (status != MO_OK)
+        return status;
+    mo_team_run(s->task->threads, n - 1, work_behind, &c);
+    status = take(s, &c, 1, n, err);
     if (status == MO_OK && !mo_stop_now(s->task->stop))
         status = look_for_room(s, err);
     return status;
@@ -101,6 +112,9 @@ mo_status mo_first_bound(mo_search *s, mo_error *err)
     mo_lower lower = { 0 };
     mo_status status;
 
+    /* Otherwise blocks tell the same, and sooner. */
+    if (s->blocks && !s->memory_matters)
+        return MO_OK;
     if (size_of(s) > LOWER_WORK || mo_stop_now(s->task->stop))
         return MO_OK;
     status = mo_lower_find(s->x, &s->regime, &lower, err);

@@ -6,7 +6,7 @@
 #include "base/random.h"
 
 enum {
-    EXACT_OPS = 14,       /* so few are searched through at once */
+    EXACT_OPS = 24,       /* so few are searched through at once */
     MAYBE_EXACT_OPS = 45, /* so few now and then, annealing in between */
     MOST_LEVEL = 24,
     MOST_COPIES = 8,        /* of an attempt, with seeds of their own */

@@ -33,15 +33,14 @@ typedef struct round {
 /* Proofs take longer and begin first. */
 static void work(void *context, int job, int thread)
 {
-    const round *r = context;
+    round *r = context;
     const mo_stop *stop = r->search->task->stop;
 
     (void) thread;
     if (mo_stop_now(stop))
         return;
     if (job < r->n_proofs)
-        mo_proof_make(r->search->blocks, &((round *) context)->proofs[job],
-                      stop);
+        mo_proof_make(r->search->blocks, &r->proofs[job], stop);
     else
         mo_try_make(r->search->kinds, &r->tries[job - r->n_proofs], stop);
 }
@@ -125,11 +124,6 @@ static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
     mo_prover *prover = NULL;
     mo_status status = MO_OK;
 
-    if (s->states.all)
-        status = mo_blocks_make(s->kinds, s->task->threads, s->task->stop,
-                                &s->blocks, err);
-    if (status == MO_OK)
-        status = mo_search_add_up(s, "bounds of pieces", err);
     if (status == MO_OK)
         status = mo_improver_new(s, &improver, err);
     if (status == MO_OK && s->blocks)
@@ -141,6 +135,18 @@ static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
     return status;
 }
 
+static mo_status bound_pieces(mo_search *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (s->states.all)
+        status = mo_blocks_make(s->kinds, s->task->threads, s->task->stop,
+                                &s->blocks, err);
+    if (status == MO_OK)
+        status = mo_search_add_up(s, "bounds of pieces", err);
+    return status == MO_OK ? mo_first_bound(s, err) : status;
+}
+
 static void answer(mo_search *s, int rounds, mo_placed *placed)
 {
     placed->schedule = s->best;
@@ -148,7 +154,9 @@ static void answer(mo_search *s, int rounds, mo_placed *placed)
     placed->lower_ns = s->lower_ns;
     placed->rounds = rounds;
     s->best = NULL;
-    if (!placed->schedule)
+    if (placed->schedule)
+        placed->schedule->regime = s->task->regime;
+    else
         snprintf(placed->why, sizeof placed->why,
                  "found no placement that fits into memory");
 }
@@ -162,7 +170,7 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
     if (status == MO_OK)
         status = mo_first_answers(&s, err);
     if (status == MO_OK)
-        status = mo_first_bound(&s, err);
+        status = bound_pieces(&s, err);
     if (status == MO_OK && !mo_search_is_done(&s))
         status = search_pieces(&s, &rounds, err);
     if (status == MO_OK)

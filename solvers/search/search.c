@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "schedule/single.h"
 #include "solvers/search/stitch.h"
 
 enum {
     ALL_STATES = 16, /* up to so many devices, each is a state */
-    SOME_STATES = 8  /* of more, those that are quickest */
+    SOME_STATES = 8, /* of more, those that are quickest */
+    WHOLE_OPS = 40   /* so few are searched as one where memory is short */
 };
 
 typedef struct quick {
@@ -74,6 +76,35 @@ static mo_status choose_states(const mo_instance *x, mo_states *states,
     return status;
 }
 
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+    if (bytes > 0 && !mo_int64_add(*sum, bytes, sum))
+        *sum = INT64_MAX;
+}
+
+/* All that could ever be on a device together. */
+static int64_t all_bytes(const mo_instance *x, mo_memory memory)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < x->n; i++)
+        add_bytes(&sum, x->memory_bytes[i]);
+    for (int t = 0; t < x->n_tensors && memory == MO_MEMORY_LIVE; t++)
+        for (int q = x->tensor_start[t]; q <= x->tensor_start[t + 1]; q++)
+            add_bytes(&sum, x->tensor_bytes[t]);
+    return sum;
+}
+
+static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
+{
+    int64_t bytes = all_bytes(x, regime->memory);
+    bool matters = false;
+
+    for (int k = 0; k < x->n_devices; k++)
+        matters = matters || bytes > x->capacity_bytes[k];
+    return matters && regime->memory != MO_MEMORY_NONE;
+}
+
 static mo_status divide(mo_search *s, bool use_cuts, mo_error *err)
 {
     mo_status status =
@@ -116,9 +147,12 @@ mo_status mo_search_open(const mo_task *task, mo_search *s, mo_error *err)
                       .regime = task->regime,
                       .begin_ns = mo_stop_clock_ns(),
                       .upper_path_ns = INT64_MAX };
+    s->memory_matters = does_memory_matter(s->x, &s->regime);
+    if (!s->memory_matters)
+        s->regime.memory = MO_MEMORY_NONE;
     status = choose_states(s->x, &s->states, err);
     if (status == MO_OK)
-        status = divide(s, true, err);
+        status = divide(s, !s->memory_matters || s->x->n > WHOLE_OPS, err);
     /* A cut may be pinned to a device that is no state. */
     if (status == MO_OK && find_path(s, false) == INT64_MAX) {
         forget_pieces(s);

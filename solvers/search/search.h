@@ -20,7 +20,8 @@ typedef struct mo_search {
     const mo_task *task;
     const mo_instance *x;
     mo_regime regime;
-    int64_t begin_ns; /* by mo_stop_clock_ns */
+    int64_t begin_ns;    /* by mo_stop_clock_ns */
+    bool memory_matters; /* not every placement fits */
 
     mo_states states;
     mo_pieces *pieces;

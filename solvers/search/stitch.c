@@ -177,6 +177,7 @@ static mo_status take_piece(mo_kinds *kinds, int piece, const mo_schedule *s,
     mo_kind *kind = &kinds->kinds[kinds->pieces->kind[piece]];
     int first = mo_pieces_first(kinds->pieces, piece);
     mo_schedule *taken = NULL;
+    bool fits = false;
     mo_status status = mo_schedule_new(kind->part->x, &kinds->regime,
                                        s->device + first, &taken, err);
 
@@ -185,6 +186,8 @@ static mo_status take_piece(mo_kinds *kinds, int piece, const mo_schedule *s,
     copy_times(kinds, piece, s, begin_ns, taken);
     status = mo_schedule_shift(kind->part->x, taken, err);
     if (status == MO_OK)
+        status = mo_schedule_fits(kind->part->x, taken, &fits, err);
+    if (status == MO_OK && fits)
         mo_kind_improve(kind, pair, taken);
     else
         mo_schedule_free(taken);

@@ -15,7 +15,7 @@ mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
                     mo_schedule **schedule, mo_error *err);
 
 /* Takes the schedule apart: where a piece of it is better than what its kind
- * has for these devices, it is kept there. */
+ * has for these devices, and by itself within memory, it is kept there. */
 mo_status mo_unstitch(mo_kinds *kinds, const mo_schedule *schedule,
                       mo_error *err);
 
