@@ -16,6 +16,7 @@
 #include "solvers/search/improve.h"
 #include "solvers/search/prove.h"
 #include "solvers/search/search.h"
+#include "solvers/search/tables.h"
 
 enum {
     MOST_TRIES = 16, /* in a round */
@@ -173,6 +174,8 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
         status = bound_pieces(&s, err);
     if (status == MO_OK && !mo_search_is_done(&s))
         status = search_pieces(&s, &rounds, err);
+    if (status == MO_OK && task->strength)
+        status = mo_tables_hand_out(&s, task->strength, err);
     if (status == MO_OK)
         answer(&s, rounds, placed);
     mo_search_close(&s);

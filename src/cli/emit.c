@@ -11,6 +11,7 @@
 #include "cli/outputs.h"
 #include "cli/prepare.h"
 #include "cli/talk.h"
+#include "solvers/search/strengthen.h"
 
 /* The model, or what is told in place of it, and what belongs to it. */
 enum { MODEL, START, MAP, OUTPUTS };
@@ -19,6 +20,8 @@ typedef struct settings {
     mo_prepare prepare;
     const char *format; /* NULL: by the name of the output */
     mo_output outputs[OUTPUTS];
+    double strengthen_s; /* 0: no search */
+    int64_t seed;        /* of it */
     bool stats, json;
     mo_talk talk;
 } settings;
@@ -34,12 +37,21 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
+/* The file of "roofline:FILE", or NULL. */
+static const char *file_of_cost(const char *cost)
+{
+    static const char kind[] = "roofline:";
+    size_t length = sizeof kind - 1;
+
+    return cost && strncmp(cost, kind, length) == 0 ? cost + length : NULL;
+}
+
 static mo_status spare_inputs(const settings *s, const char *path,
                               mo_error *err)
 {
     const mo_prepare *p = &s->prepare;
     const char *inputs[] = { path, p->load.cluster, p->load.profile,
-                             mo_load_cost_file(&p->load), p->fusion };
+                             file_of_cost(p->load.cost), p->fusion };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
@@ -48,10 +60,22 @@ static mo_status spare_inputs(const settings *s, const char *path,
     return status;
 }
 
+static mo_status check_strength(const settings *s, mo_error *err)
+{
+    if (s->strengthen_s > 0 && strcmp(s->prepare.formulation, "compact") != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--strengthen is for --formulation compact alone; %s "
+                       "has no rows for what is proven",
+                       s->prepare.formulation);
+    return MO_OK;
+}
+
 static mo_status check(const settings *s, const char *path, mo_error *err)
 {
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
+    if (status == MO_OK)
+        status = check_strength(s, err);
     if (status == MO_OK && s->json && !s->stats)
         status =
             mo_fail(err, MO_E_USAGE, "--json is how --stats tells; give both");
@@ -60,6 +84,30 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     if (status == MO_OK)
         status = spare_inputs(s, path, err);
     return status;
+}
+
+/* What a search proves and finds, for the model. */
+static mo_status strengthen(const settings *s, mo_prepared *made, mo_error *err)
+{
+    const mo_regime regime = mo_prepare_regime(&s->prepare);
+    mo_stop stop;
+    const mo_strengthen_options options = { .seed = (uint64_t) s->seed,
+                                            .stop = &stop };
+    double begin = mo_talk_seconds();
+    mo_status status;
+
+    mo_stop_after(&stop, s->strengthen_s);
+    status = mo_strengthen(made->loaded.instance, &regime, &options,
+                           &made->strength, &made->start, err);
+    if (status != MO_OK)
+        return status;
+    mo_talk_say(&s->talk, "searched for %.2f s: no schedule below %.3f us",
+                mo_talk_seconds() - begin,
+                (double) made->strength->lower_ns / 1000);
+    if (made->start)
+        mo_talk_say(&s->talk, "found one of %.3f us",
+                    (double) made->start->makespan_ns / 1000);
+    return MO_OK;
 }
 
 /* Up to the model.  A cluster that nobody named is known once it is loaded. */
@@ -72,6 +120,8 @@ static mo_status prepare(settings *s, const char *path, mo_prepared *made,
     if (status == MO_OK)
         status = mo_outputs_spare(s->outputs, OUTPUTS,
                                   made->loaded.cluster->file, err);
+    if (status == MO_OK && s->strengthen_s > 0)
+        status = strengthen(s, made, err);
     if (status == MO_OK)
         status = mo_prepare_model(&s->prepare, &s->talk, made, err);
     return status;
@@ -154,9 +204,15 @@ int main(int argc, char **argv)
                    .outputs = { [MODEL] = { .option = "--output" },
                                 [START] = { .option = "--start" },
                                 [MAP] = { .option = "--map" } },
+                   .seed = 1,
                    .talk = { .command = "moirai-emit" } };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
+        { 0, "strengthen", "SECONDS",
+          "search first; rows of what it proves, a start of what it finds",
+          MO_OPTION_DOUBLE, .to = &s.strengthen_s, .min = 0, .max = 1e9 },
+        { 0, "seed", "N", "of that search, 1 unless given", MO_OPTION_INT,
+          .to = &s.seed, .min = 0, .max = 9007199254740992.0 },
         { 0, "format", "FORMAT",
           "by the name of the output unless given, or LP", MO_OPTION_TEXT,
           .to = &s.format, .choices = "lp|mps" },
