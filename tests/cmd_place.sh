@@ -202,6 +202,34 @@ exits "of a single device" 0 \
     moirai-place -q --drop-device -c alone.xml one.graphml
 ok "nothing is left" grep -q '^A  *-  there is no other' out
 
+# ---------------------------------------------------- long work that stops --
+
+moirai-zoo --layers 1 --hidden 256 --heads 8 -o heads.graphml
+for threads in 1 3; do
+    moirai-place -q -c inter-server --tensors once --rounds 1 \
+        --threads $threads heads.graphml -o threads$threads.sol >/dev/null
+done
+ok "any number of threads finds the same" cmp threads1.sol threads3.sol
+ok "which is valid" moirai-check -q -c inter-server threads1.sol
+
+begin=$(date +%s)
+exits "in a second" 0 moirai-place -q -c inter-server --time 1 heads.graphml
+ok "it takes no more" test $(($(date +%s) - begin)) -le 10
+
+# A program that is begun in the background ignores SIGINT.
+moirai-zoo --layers 3 --hidden 256 --heads 16 -o long.graphml
+moirai-place -q -c inter-server --time 60 --gap 0 --method moirai,heft \
+    long.graphml -o stopped.sol >out 2>err &
+pid=$!
+sleep 2
+begin=$(date +%s)
+kill -TERM $pid
+wait $pid
+is "interrupted, it ends well" $? 0
+ok "soon" test $(($(date +%s) - begin)) -le 10
+ok "with what it had" moirai-check -q -c inter-server stopped.sol
+ok "the rest is not tried" grep -q '^heft  *-  not tried' out
+
 # -------------------------------------------------------------- complaints --
 
 complains "no such method" 2 "there is no method 'abacus'; there are" \
