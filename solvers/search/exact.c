@@ -133,6 +133,8 @@ static bool step(mo_exact_search *s, effort *e)
     if (literal == MO_NO_LITERAL) {
         bool goes_on;
 
+        if (!mo_exact_is_settled(s))
+            return true;
         if (mo_exact_live(s, &literal, &goes_on))
             return take_schedule(s);
         if (literal == MO_NO_LITERAL)

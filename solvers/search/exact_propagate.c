@@ -9,6 +9,11 @@
  * down, of a mode for which there is no time. */
 #define TOO_LATE(mode) (~(mode))
 
+enum {
+    RAISES_AT_ONCE = 8, /* of each bound, on average */
+    SHORT_TRAIL = 1000
+};
+
 int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns)
 {
     if (total_ns > s->horizon_ns)
@@ -215,11 +220,18 @@ static bool follow_bound(mo_exact_search *s, int bound)
     return check_time(s, mode);
 }
 
-static bool follow_trail(mo_exact_search *s)
+/* Is the trail too long for one time? */
+static bool is_long(const mo_exact_search *s, size_t begin)
+{
+    return s->core.n_trail - begin >
+           (size_t) s->core.n_bounds * RAISES_AT_ONCE + SHORT_TRAIL;
+}
+
+static bool follow_trail(mo_exact_search *s, size_t begin)
 {
     mo_core *c = &s->core;
 
-    while (c->n_propagated < c->n_trail) {
+    while (c->n_propagated < c->n_trail && !is_long(s, begin)) {
         int what = c->trail[c->n_propagated++].what;
 
         if (!(what >= 0 ? follow_literal(s, what) : follow_bound(s, ~what)) ||
@@ -237,10 +249,10 @@ static void apply_later_rules(mo_exact_search *s)
 }
 
 /* Whatever is still stale has to be looked at; false: conflict. */
-static bool follow_resources(mo_exact_search *s)
+static bool follow_resources(mo_exact_search *s, size_t begin)
 {
-    for (int r = 0; r < s->model.n_resources; r++) {
-        if (!follow_trail(s))
+    for (int r = 0; r < s->model.n_resources && !is_long(s, begin); r++) {
+        if (!follow_trail(s, begin))
             return false;
         if (!s->is_stale[r])
             continue;
@@ -249,16 +261,25 @@ static bool follow_resources(mo_exact_search *s)
             return false;
         r = -1;
     }
-    return follow_trail(s);
+    return follow_trail(s, begin);
+}
+
+bool mo_exact_is_settled(const mo_exact_search *s)
+{
+    return s->core.n_propagated == s->core.n_trail;
 }
 
 bool mo_exact_propagate(mo_exact_search *s)
 {
+    size_t begin = s->core.n_trail;
+
     do {
-        if (!follow_resources(s))
+        if (!follow_resources(s, begin))
             return false;
+        if (is_long(s, begin))
+            return !mo_exact_has_circle(s);
         apply_later_rules(s);
-    } while (s->core.n_propagated < s->core.n_trail);
+    } while (!mo_exact_is_settled(s));
     return true;
 }
 

@@ -70,8 +70,15 @@ static inline int64_t mo_exact_limit_ns(const mo_exact_search *s)
  * the total exceeds it without need. */
 int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns);
 
-/* Follows all that is known to its end.  False: conflict, with its facts. */
+/* Follows all that is known; false: conflict, with its facts.  Where times creep
+ * up it stops before the end, which mo_exact_is_settled tells, and goes on the
+ * next time. */
 bool mo_exact_propagate(mo_exact_search *s);
+bool mo_exact_is_settled(const mo_exact_search *s);
+
+/* Do tasks wait for each other in a circle that takes time?  Then the facts say
+ * which. */
+bool mo_exact_has_circle(mo_exact_search *s);
 
 /* Everything is looked at again, as the horizon has come nearer. */
 bool mo_exact_look_again(mo_exact_search *s);
