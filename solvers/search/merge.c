@@ -17,6 +17,7 @@ enum { SLOW_PART = 8 };
 
 typedef struct merger {
     const mo_instance *whole;
+    mo_tensors tensors;
     int64_t *rows_ns; /* mean transfer times */
     int most, n;      /* clusters: wanted, there */
     int *cluster;     /* by op */
@@ -327,9 +328,10 @@ static void clear(merger *m)
 static mo_status finish(merger *m, mo_merged **merged, mo_error *err)
 {
     mo_merged *made = calloc(1, sizeof *made);
-    mo_status status = made ? mo_merge_instance(m->whole, m->rows_ns,
-                                                m->cluster, m->n, &made->x, err)
-                            : mo_fail_memory(err);
+    mo_status status = made
+                           ? mo_merge_instance(m->whole, m->tensors, m->rows_ns,
+                                               m->cluster, m->n, &made->x, err)
+                           : mo_fail_memory(err);
 
     if (status == MO_OK) {
         made->cluster = m->cluster;
@@ -341,10 +343,12 @@ static mo_status finish(merger *m, mo_merged **merged, mo_error *err)
     return status;
 }
 
-mo_status mo_merge(const mo_instance *whole, int most, mo_merged **merged,
-                   mo_error *err)
+mo_status mo_merge(const mo_instance *whole, mo_tensors tensors, int most,
+                   mo_merged **merged, mo_error *err)
 {
-    merger m = { .whole = whole, .most = most, .n = whole->n };
+    merger m = {
+        .whole = whole, .tensors = tensors, .most = most, .n = whole->n
+    };
     mo_status status = prepare(&m, err);
 
     if (status == MO_OK)

@@ -9,14 +9,16 @@ typedef struct maker {
     const mo_instance *whole;
     const int *cluster;
     const int64_t *rows_ns; /* mean transfer times */
+    mo_tensors tensors;
+    int n_crossings;
     mo_instance *x;
 } maker;
 
-/* A tensor that goes from one cluster to another. */
+/* A flow from one cluster to another. */
 typedef struct crossing {
-    int from, tensor, to; /* clusters */
-    int flow;             /* one of those in the whole */
-    int64_t mean_ns;      /* what that takes on average */
+    int from, to, tensor; /* clusters */
+    int flow;
+    int64_t mean_ns; /* what it takes on average */
 } crossing;
 
 static int compare_crossings(const void *a, const void *b)
@@ -25,37 +27,52 @@ static int compare_crossings(const void *a, const void *b)
 
     if (v->from != w->from)
         return v->from < w->from ? -1 : 1;
-    if (v->tensor != w->tensor)
-        return v->tensor < w->tensor ? -1 : 1;
     if (v->to != w->to)
         return v->to < w->to ? -1 : 1;
+    if (v->tensor != w->tensor)
+        return v->tensor < w->tensor ? -1 : 1;
     if (v->mean_ns != w->mean_ns)
         return v->mean_ns > w->mean_ns ? -1 : 1;
     return (v->flow > w->flow) - (v->flow < w->flow);
 }
 
-/* Fills the crossings, of which there is room for every flow, and says how many
- * there are.  Of several flows of one tensor to one cluster the slowest counts.
- */
-static int find_crossings(const maker *m, crossing *all)
+static bool is_same_pair(const crossing *a, const crossing *b)
+{
+    return a->from == b->from && a->to == b->to;
+}
+
+/* Sent once, a tensor takes as long as its slowest flow: the first of them
+ * stays. */
+static int keep_tensors(crossing *all, int n)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++)
+        if (i == 0 || !is_same_pair(&all[i], &all[i - 1]) ||
+            all[i].tensor != all[i - 1].tensor)
+            all[kept++] = all[i];
+    return kept;
+}
+
+/* Fills the crossings, of which there is room for every flow, pair of clusters
+ * by pair, and counts them and the pairs. */
+static void find_crossings(maker *m, crossing *all)
 {
     const mo_instance *whole = m->whole;
-    int n = 0, kept = 0;
+    int n = 0;
 
     for (int q = 0; q < whole->n_flows; q++) {
         const mo_flow *f = &whole->flows[q];
         int from = m->cluster[f->from], to = m->cluster[f->to];
 
         if (from != to)
-            all[n++] = (crossing){ from, f->tensor, to, q,
+            all[n++] = (crossing){ from, to, f->tensor, q,
                                    m->rows_ns[whole->flow_row[q]] };
     }
     qsort(all, (size_t) n, sizeof *all, compare_crossings);
-    for (int i = 0; i < n; i++)
-        if (i == 0 || all[i].tensor != all[i - 1].tensor ||
-            all[i].to != all[i - 1].to)
-            all[kept++] = all[i];
-    return kept;
+    m->n_crossings = m->tensors == MO_TENSORS_ONCE ? keep_tensors(all, n) : n;
+    for (int i = 0; i < m->n_crossings; i++)
+        m->x->n_flows += i == 0 || !is_same_pair(&all[i], &all[i - 1]);
 }
 
 static bool reserve(maker *m)
@@ -80,10 +97,12 @@ static bool reserve(maker *m)
         mo_arena_array(arena, n_flows + 1, sizeof *x->tensor_start);
     x->tensor_bytes = mo_arena_array(arena, n_flows, sizeof *x->tensor_bytes);
     x->tensor_row = mo_arena_array(arena, n_flows, sizeof *x->tensor_row);
+    x->comm_ns = mo_arena_array(arena, n_flows * (size_t) x->n_kinds,
+                                sizeof *x->comm_ns);
     return x->op_names && x->p_ns && x->memory_bytes && x->weight_bytes &&
            x->pin && x->group && x->out_start && x->in_start && x->flows &&
            x->flow_row && x->in_flows && x->tensor_from && x->tensor_start &&
-           x->tensor_bytes && x->tensor_row;
+           x->tensor_bytes && x->tensor_row && x->comm_ns;
 }
 
 static void add(int64_t *sum, int64_t more)
@@ -116,32 +135,45 @@ static void add_ops(maker *m)
     }
 }
 
-static void begin_tensor(maker *m, const crossing *c, int flow)
+/* What goes from cluster to cluster goes in one piece, one thing after the
+ * other: a tensor with a row of its own. */
+static void begin_flow(mo_instance *x, int flow, const crossing *c)
 {
-    mo_instance *x = m->x;
-    int t = x->n_tensors++;
-
-    x->tensor_from[t] = c->from;
-    x->tensor_start[t] = flow;
-    x->tensor_bytes[t] = m->whole->tensor_bytes[c->tensor];
-    x->tensor_row[t] = m->whole->tensor_row[c->tensor];
+    x->flows[flow] = (mo_flow){ c->from, c->to, flow };
+    x->flow_row[flow] = x->tensor_row[flow] = flow;
+    x->tensor_from[flow] = c->from;
+    x->tensor_start[flow] = flow;
+    x->out_start[c->from + 1]++;
+    x->in_start[c->to + 2]++;
 }
 
-static void add_flows(maker *m, const crossing *all)
+static void add_to_flow(const maker *m, int flow, const crossing *c)
 {
-    mo_instance *x = m->x;
+    const mo_instance *whole = m->whole;
+    int64_t bytes = whole->tensor_bytes[c->tensor];
+    const int64_t *row_ns =
+        whole->comm_ns + (int64_t) whole->flow_row[c->flow] * whole->n_kinds;
 
-    x->n_tensors = 0;
-    for (int q = 0; q < x->n_flows; q++) {
-        const crossing *c = &all[q];
+    for (int kind = 0; kind < whole->n_kinds; kind++)
+        m->x->comm_ns[(int64_t) flow * whole->n_kinds + kind] += row_ns[kind];
+    if (bytes > 0)
+        add(&m->x->tensor_bytes[flow], bytes);
+}
 
-        if (q == 0 || c->tensor != all[q - 1].tensor)
-            begin_tensor(m, c, q);
-        x->flows[q] = (mo_flow){ c->from, c->to, x->n_tensors - 1 };
-        x->flow_row[q] = m->whole->flow_row[c->flow];
-        x->out_start[c->from + 1]++;
-        x->in_start[c->to + 2]++;
+static void add_flows(const maker *m, const crossing *all)
+{
+    int flow = -1;
+
+    for (int i = 0; i < m->n_crossings; i++) {
+        if (i == 0 || !is_same_pair(&all[i], &all[i - 1]))
+            begin_flow(m->x, ++flow, &all[i]);
+        add_to_flow(m, flow, &all[i]);
     }
+}
+
+static void index_flows(mo_instance *x)
+{
+    x->n_tensors = x->n_comm_rows = x->n_flows;
     x->tensor_start[x->n_tensors] = x->n_flows;
     for (int c = 0; c < x->n; c++) {
         x->out_start[c + 1] += x->out_start[c];
@@ -162,22 +194,27 @@ static mo_status fill(maker *m, int n, mo_error *err)
     *x = *m->whole;
     x->arena = arena;
     x->n = n;
-    x->n_flows = find_crossings(m, all);
+    x->n_flows = 0;
+    find_crossings(m, all);
     if (!reserve(m)) {
         free(all);
         return mo_fail_memory(err);
     }
     add_ops(m);
     add_flows(m, all);
+    index_flows(x);
     free(all);
     return MO_OK;
 }
 
-mo_status mo_merge_instance(const mo_instance *whole, const int64_t *rows_ns,
-                            const int *cluster, int n, mo_instance **merged,
-                            mo_error *err)
+mo_status mo_merge_instance(const mo_instance *whole, mo_tensors tensors,
+                            const int64_t *rows_ns, const int *cluster, int n,
+                            mo_instance **merged, mo_error *err)
 {
-    maker m = { .whole = whole, .cluster = cluster, .rows_ns = rows_ns };
+    maker m = { .whole = whole,
+                .cluster = cluster,
+                .rows_ns = rows_ns,
+                .tensors = tensors };
     mo_status status;
 
     m.x = calloc(1, sizeof *m.x);

@@ -9,9 +9,9 @@
  * Decided here: Pesto's two types of devices are the two devices that run
  * everything fastest alone, so that pins to others leave it without an answer.
  * The merging is ours; the program is given the time there is, and its best
- * solution by then will do.  It sends every reader its own copy and knows the
- * task's congestion and memory; clusters have the memory of their ops, added
- * up, also where less would be alive at once.
+ * solution by then will do.  It knows the task's congestion and memory;
+ * clusters have the memory of their ops, added up, also where less would be
+ * alive at once, and send each other in one piece what their ops do.
  */
 #include <stdlib.h>
 
@@ -98,7 +98,8 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
                                 .integer = true };
     mo_baseline_solved solved = { 0 };
     mo_merged *merged = NULL;
-    mo_status status = mo_merge(task->x, MOST_CLUSTERS, &merged, err);
+    mo_status status =
+        mo_merge(task->x, task->regime.tensors, MOST_CLUSTERS, &merged, err);
 
     model.regime.tensors = MO_TENSORS_PER_EDGE;
     if (status == MO_OK) {
