@@ -75,3 +75,16 @@ bool mo_walk_step_release(mo_walk *w, int op)
     mo_trial_release(w->trial, op, w->at->end_ns[other]);
     return true;
 }
+
+bool mo_walk_step_back(mo_walk *w)
+{
+    const mo_instance *x = w->x;
+
+    w->is_new = false;
+    mo_back_order(w->back, w->at, w->key, w->send_key);
+    for (int i = 0; i < x->n; i++)
+        mo_trial_order(w->trial, i, w->key[i]);
+    for (int q = 0; q < x->n_flows; q++)
+        mo_trial_send(w->trial, q, w->send_key[q]);
+    return true;
+}

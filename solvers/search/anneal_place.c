@@ -45,6 +45,7 @@ static void give_room_back(mo_walk *w)
 void mo_walk_keep(mo_walk *w)
 {
     mo_trial_keep(w->trial);
+    w->is_new |= w->n_moves > 0;
     w->n_moves = 0;
     w->n_chain = 0;
 }

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+/* One step in so many after another placement is to order it from behind. */
+enum { BACK_EVERY = 16 };
+
 static void find_room(mo_walk *w, const mo_schedule *start)
 {
     mo_units_room(w->x, w->units, w->room_bytes);
@@ -25,12 +28,16 @@ mo_status mo_walk_open(mo_walk *w, const mo_instance *x,
     status = mo_units_make(x, regime, &w->units, err);
     if (status == MO_OK)
         status = mo_trial_new(x, regime, &w->trial, err);
+    if (status == MO_OK)
+        status = mo_back_new(x, regime, &w->back, err);
+    w->key = calloc(n, sizeof *w->key);
+    w->send_key = calloc(n_nodes, sizeof *w->send_key);
     w->room_bytes = calloc((size_t) x->n_devices + 1, sizeof *w->room_bytes);
     w->moves = calloc(n, sizeof *w->moves);
     w->chain = calloc(n_nodes, sizeof *w->chain);
     w->set = calloc(n, sizeof *w->set);
-    if (status == MO_OK &&
-        (!w->room_bytes || !w->moves || !w->chain || !w->set))
+    if (status == MO_OK && (!w->key || !w->send_key || !w->room_bytes ||
+                            !w->moves || !w->chain || !w->set))
         status = mo_fail_memory(err);
     if (status == MO_OK)
         w->at = mo_trial_standing(w->trial);
@@ -53,6 +60,9 @@ void mo_walk_close(mo_walk *w)
     free(w->chain);
     free(w->moves);
     free(w->room_bytes);
+    mo_back_free(w->back);
+    free(w->send_key);
+    free(w->key);
     mo_trial_free(w->trial);
     mo_units_free(w->units);
 }
@@ -96,6 +106,8 @@ bool mo_walk_step(mo_walk *w)
 {
     int op;
 
+    if (w->is_new && mo_walk_below(w, BACK_EVERY) == 0)
+        return mo_walk_step_back(w);
     if (mo_walk_below(w, 4) > 0)
         return step_on_delay(w);
     op = mo_walk_below(w, w->x->n);

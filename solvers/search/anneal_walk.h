@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "cost/instance.h"
+#include "schedule/back.h"
 #include "schedule/trial.h"
 #include "schedule/units.h"
 #include "solvers/search/anneal.h"
@@ -46,6 +47,10 @@ typedef struct mo_walk {
     int n_chain;     /* 0: to be found anew */
 
     int *set; /* for a step, ops that go together */
+
+    mo_back *back;
+    bool is_new; /* the placement, since the last order from behind */
+    int64_t *key, *send_key; /* that order */
 } mo_walk;
 
 mo_status mo_walk_open(mo_walk *w, const mo_instance *x,
@@ -73,6 +78,9 @@ bool mo_walk_step_set(mo_walk *w, int op);
 bool mo_walk_step_branch(mo_walk *w);
 bool mo_walk_step_order(mo_walk *w, int op);
 bool mo_walk_step_release(mo_walk *w, int op);
+
+/* All in the order in which they could be as late as possible. */
+bool mo_walk_step_back(mo_walk *w);
 
 /* Lets node start before the other one, which holds what it waits for. */
 bool mo_walk_step_before(mo_walk *w, int node, int other);

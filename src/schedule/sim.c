@@ -44,7 +44,7 @@ static bool make_moment(mo_sim *s)
 {
     size_t n = (size_t) s->n + 1, n_devices = (size_t) s->n_devices + 1;
 
-    s->missing = calloc(n, sizeof *s->missing);
+    s->missing = calloc((size_t) s->n_nodes + 1, sizeof *s->missing);
     s->arrival_ns = calloc(n, sizeof *s->arrival_ns);
     s->wake = s->queue; /* an op is never in both */
     s->wake.key = calloc(n, sizeof *s->wake.key);
@@ -133,6 +133,7 @@ void mo_sim_free(mo_sim *s)
     free(s->log);
     drop_heap(&s->slots);
     free(s->slot_node);
+    free(s->carrier);
     free(s->bundle);
     free(s->seen);
     free(s->left_ns);

@@ -39,7 +39,8 @@ struct mo_sim {
     /* The moment. */
     int64_t now_ns;
     int64_t end_ns;      /* of all that has started */
-    int *missing;        /* by op: inputs that are not there */
+    int *missing;        /* by op: inputs that are not there; backward, by node:
+                            what has not ended of all that follows */
     int64_t *arrival_ns; /* by op: of inputs that wait for no resource */
     int *ready;          /* by device: a queue of ops */
     uint64_t *called;    /* by device, a bit: look whether it can start one */
@@ -59,6 +60,9 @@ struct mo_sim {
     int n_log;
     int *log;
     int64_t *ready_ns, *start_ns; /* by node */
+
+    bool backward;
+    int *carrier; /* backward, by flow: the node that brings it */
 
     /* Where an op's tensor goes to, while its readers are looked through. */
     int64_t looks, *seen; /* by device */
@@ -86,8 +90,21 @@ int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns);
 /* An op that has all it reads; it may have to sleep. */
 void mo_sim_ready(mo_sim *s, int op);
 
-/* A transfer, with its key, begins to wait. */
+/* A transfer, with its key, begins to wait; or it does so just now for the
+ * first time. */
 void mo_sim_wait(mo_sim *s, int node);
+void mo_sim_send(mo_sim *s, int node);
+
+/* The op lacks one thing less; or will when flow q has gone its lane, which
+ * holds nothing. */
+void mo_sim_deliver(mo_sim *s, int op);
+void mo_sim_deliver_openly(mo_sim *s, int q, int lane, int op);
+
+/* The device may be able to start something. */
+void mo_sim_call(mo_sim *s, int device);
+
+/* A node has ended, in a run from the end to the beginning. */
+void mo_sim_end_backward(mo_sim *s, int node);
 
 /* The smallest key of the flows that go with a transfer. */
 int64_t mo_sim_send_key(const mo_sim *s, int node);

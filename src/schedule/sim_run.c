@@ -25,7 +25,7 @@ void mo_sim_clear(mo_sim *s)
     mo_lanes_reset(&s->lanes);
 }
 
-static void call(mo_sim *s, int device)
+void mo_sim_call(mo_sim *s, int device)
 {
     s->called[device / 64] |= UINT64_C(1) << device % 64;
 }
@@ -42,7 +42,7 @@ void mo_sim_ready(mo_sim *s, int op)
         return;
     }
     mo_heap_push(&s->queue, &s->ready[device], op);
-    call(s, device);
+    mo_sim_call(s, device);
 }
 
 void mo_sim_begin(mo_sim *s)
@@ -62,7 +62,7 @@ void mo_sim_begin(mo_sim *s)
     }
 }
 
-static inline void deliver(mo_sim *s, int op)
+void mo_sim_deliver(mo_sim *s, int op)
 {
     if (--s->missing[op] > 0)
         return;
@@ -103,18 +103,16 @@ static inline void log_start(mo_sim *s, int node)
     s->log[s->n_log++] = node;
 }
 
-/* What the lane brings at once, waiting for nothing. */
-static void deliver_openly(mo_sim *s, int q, int lane)
+void mo_sim_deliver_openly(mo_sim *s, int q, int lane, int op)
 {
-    int op = s->x->flows[q].to;
     int64_t arrival_ns = s->now_ns + mo_sim_lane_ns(s, s->n + q, lane);
 
     if (arrival_ns > s->arrival_ns[op])
         s->arrival_ns[op] = arrival_ns;
-    deliver(s, op);
+    mo_sim_deliver(s, op);
 }
 
-static void send(mo_sim *s, int node)
+void mo_sim_send(mo_sim *s, int node)
 {
     s->ready_ns[node] = s->now_ns;
     mo_sim_wait(s, node);
@@ -130,12 +128,12 @@ static void send_to_each(mo_sim *s, int op)
         int lane = from * s->n_devices + to;
 
         if (to == from) {
-            deliver(s, x->flows[q].to);
+            mo_sim_deliver(s, x->flows[q].to);
         } else if (s->lanes.open[lane]) {
-            deliver_openly(s, q, lane);
+            mo_sim_deliver_openly(s, q, lane, x->flows[q].to);
         } else {
             s->queue.key[s->n + q] = s->send_key[q];
-            send(s, s->n + q);
+            mo_sim_send(s, s->n + q);
         }
     }
 }
@@ -165,9 +163,9 @@ static void send_tensor(mo_sim *s, int from, int first, int last)
         int lane = from * s->n_devices + to;
 
         if (to == from)
-            deliver(s, x->flows[q].to);
+            mo_sim_deliver(s, x->flows[q].to);
         else if (s->lanes.open[lane])
-            deliver_openly(s, q, lane);
+            mo_sim_deliver_openly(s, q, lane, x->flows[q].to);
         else
             bundle(s, q, to);
     }
@@ -175,7 +173,7 @@ static void send_tensor(mo_sim *s, int from, int first, int last)
         int to = s->device[x->flows[q].to];
 
         if (s->seen[to] == s->looks && s->bundle[to] == s->n + q)
-            send(s, s->n + q);
+            mo_sim_send(s, s->n + q);
     }
 }
 
@@ -192,7 +190,7 @@ static void send_tensors(mo_sim *s, int op)
 
 static void end_op(mo_sim *s, int op)
 {
-    call(s, s->device[op]);
+    mo_sim_call(s, s->device[op]);
     if (s->once)
         send_tensors(s, op);
     else
@@ -206,12 +204,12 @@ static void end_transfer(mo_sim *s, int node)
     int to = s->device[flow->to];
 
     mo_lanes_leave(&s->lanes, mo_sim_lane(s, node));
-    deliver(s, flow->to);
+    mo_sim_deliver(s, flow->to);
     if (!s->once)
         return;
     for (int q = node - s->n + 1; q < x->tensor_start[flow->tensor + 1]; q++)
         if (s->device[x->flows[q].to] == to)
-            deliver(s, x->flows[q].to);
+            mo_sim_deliver(s, x->flows[q].to);
 }
 
 static void end_slot(mo_sim *s, int slot)
@@ -220,7 +218,9 @@ static void end_slot(mo_sim *s, int slot)
 
     s->slot_node[slot] = MO_SIM_IDLE;
     s->slots.key[slot] = INT64_MAX;
-    if (mo_sim_is_op(s, node))
+    if (s->backward)
+        mo_sim_end_backward(s, node);
+    else if (mo_sim_is_op(s, node))
         end_op(s, node);
     else
         end_transfer(s, node);
@@ -308,7 +308,7 @@ static void wake_ops(mo_sim *s)
         int op = mo_heap_pop(&s->wake, &s->asleep);
 
         mo_heap_push(&s->queue, &s->ready[s->device[op]], op);
-        call(s, s->device[op]);
+        mo_sim_call(s, s->device[op]);
     }
 }
 
