@@ -1,8 +1,9 @@
 /*
  * Tasks that wait for each other in a circle push each other's heads up, by the
- * length of the circle each time round, until the limit is passed: that may take
- * for ever.  Where heads rise suspiciously often, circles are looked for among
- * what is decided (Bellman and Ford), and one that takes time is a conflict.
+ * length of the circle each time round, until the limit is passed: that may
+ * take for ever.  Where heads rise suspiciously often, circles are looked for
+ * among what is decided (Bellman and Ford), and one that takes time is a
+ * conflict.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static void add_orders(finder *f)
         for (int i = 0; i < s->n_standing; i++)
             for (int j = 0; j < s->n_standing; j++) {
                 const mo_standing *a = &s->standing[i], *b = &s->standing[j];
-                int literal = mo_exact_first_goes(&s->model, a->use->task,
-                                                  b->use->task);
+                int literal =
+                    mo_exact_first_goes(&s->model, a->use->task, b->use->task);
 
                 if (i == j || literal == MO_NO_LITERAL ||
                     s->core.truth[literal] <= 0 ||

@@ -16,6 +16,8 @@ static void widen(const mo_exact_search *s, mo_standing *it, int mode)
         it->tail_ns = c->value[MO_TAIL(mode)];
     if (s->model.modes[mode].length_ns < it->length_ns)
         it->length_ns = s->model.modes[mode].length_ns;
+    if (s->model.modes[mode].length_ns > it->longest_ns)
+        it->longest_ns = s->model.modes[mode].length_ns;
 }
 
 static int count_open(const mo_exact_search *s, const mo_exact_task *task)
@@ -31,16 +33,21 @@ static int count_open(const mo_exact_search *s, const mo_exact_task *task)
 static void stand(const mo_exact_search *s, const mo_use *use, mo_standing *it)
 {
     const mo_exact_model *m = &s->model;
+    const mo_standing nothing = { .use = use,
+                                  .mode = -1,
+                                  .head_ns = INT64_MAX,
+                                  .tail_ns = INT64_MAX,
+                                  .length_ns = INT64_MAX };
     int n_open = 0;
 
-    *it = (mo_standing){ use, -1, false, INT64_MAX, INT64_MAX, INT64_MAX };
+    *it = nothing;
     for (int i = 0; i < use->n; i++) {
         int mode = m->use_modes[use->first + i];
         int truth = s->core.truth[m->modes[mode].literal];
 
         if (truth > 0) {
-            *it =
-                (mo_standing){ use, -1, true, INT64_MAX, INT64_MAX, INT64_MAX };
+            *it = nothing;
+            it->is_certain = true;
             widen(s, it, mode);
             return;
         }

@@ -19,6 +19,7 @@ typedef struct mo_standing {
     int mode;        /* the one that is taken, or -1 while several are open */
     bool is_certain; /* the task holds the resource whatever is decided */
     int64_t head_ns, tail_ns, length_ns; /* the least of the open modes */
+    int64_t longest_ns;                  /* of them */
 } mo_standing;
 
 /* How bounds from below are asked for: exact_ask.h. */
@@ -70,9 +71,9 @@ static inline int64_t mo_exact_limit_ns(const mo_exact_search *s)
  * the total exceeds it without need. */
 int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns);
 
-/* Follows all that is known; false: conflict, with its facts.  Where times creep
- * up it stops before the end, which mo_exact_is_settled tells, and goes on the
- * next time. */
+/* Follows all that is known; false: conflict, with its facts.  Where times
+ * creep up it stops before the end, which mo_exact_is_settled tells, and goes
+ * on the next time. */
 bool mo_exact_propagate(mo_exact_search *s);
 bool mo_exact_is_settled(const mo_exact_search *s);
 

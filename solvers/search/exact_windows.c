@@ -125,10 +125,16 @@ static bool is_in(const window *w, const mo_standing *it)
            it->tail_ns >= w->tail_ns;
 }
 
-static bool look_at_window(mo_exact_search *s, const window *w)
+static bool look_at_window(mo_exact_search *s, const window *w,
+                           int64_t longest_ns)
 {
-    if (w->head_ns + w->sum_ns + w->tail_ns > mo_exact_limit_ns(s))
+    int64_t limit = mo_exact_limit_ns(s);
+    int64_t total_ns = w->head_ns + w->sum_ns + w->tail_ns;
+
+    if (total_ns > limit)
         return refute(s, w);
+    if (total_ns + longest_ns <= limit)
+        return true;
     for (int i = 0; i < s->n_standing; i++) {
         const mo_standing *it = &s->standing[i];
 
@@ -141,8 +147,20 @@ static bool look_at_window(mo_exact_search *s, const window *w)
     return true;
 }
 
+/* Of all that might come into a window. */
+static int64_t longest(const mo_exact_search *s)
+{
+    int64_t ns = 0;
+
+    for (int i = 0; i < s->n_standing; i++)
+        if (s->standing[i].longest_ns > ns)
+            ns = s->standing[i].longest_ns;
+    return ns;
+}
+
 /* All windows with this tail. */
-static bool look_at_tail(mo_exact_search *s, int n, int64_t tail_ns)
+static bool look_at_tail(mo_exact_search *s, int n, int64_t tail_ns,
+                         int64_t longest_ns)
 {
     window w = { .tail_ns = tail_ns };
     int n_in = 0;
@@ -164,7 +182,7 @@ static bool look_at_tail(mo_exact_search *s, int n, int64_t tail_ns)
             (i + 1 < n &&
              s->standing[s->by_head[i + 1]].head_ns == it->head_ns))
             continue;
-        if (!look_at_window(s, &w))
+        if (!look_at_window(s, &w, longest_ns))
             return false;
     }
     return true;
@@ -200,11 +218,12 @@ static bool is_first_with_tail(const mo_exact_search *s, int i)
 
 bool mo_exact_windows(mo_exact_search *s)
 {
+    int64_t longest_ns = longest(s);
     int n = sort_certain(s);
 
     for (int i = 0; i < n && n > 1; i++)
         if (is_first_with_tail(s, i) &&
-            !look_at_tail(s, n, s->standing[s->by_head[i]].tail_ns))
+            !look_at_tail(s, n, s->standing[s->by_head[i]].tail_ns, longest_ns))
             return false;
     return true;
 }
