@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/random.h"
 
 enum {
@@ -15,14 +16,27 @@ enum {
     START_WORK = 4000000,   /* ops by pairs by devices, for first schedules */
     FIRST_MOVES = 2000000,  /* ops by moves: a tenth of a second */
     LAST_MOVES = 400000000, /* some ten seconds */
-    LEAST_MOVES = 2000
+    LEAST_MOVES = 2000,
+    LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
 };
+
+/* What might be tried, and what could come of it for the whole. */
+typedef struct option {
+    int kind, pair;
+    mo_try_way how;
+    double gain_ns;
+} option;
 
 struct mo_improver {
     mo_search *search;
     int64_t **hoped_ns; /* by kind and pair */
     mo_fork **forks;    /* by kind: of its largest block; or NULL */
-    bool *chosen;       /* by kind and pair, for the round */
+
+    /* Of the round that is planned: */
+    int *uses;    /* by kind and pair: on the path that is looked at */
+    bool *chosen; /* by kind and pair */
+    option *options;
+    size_t n, room;
 };
 
 static mo_status reserve(mo_improver *m, mo_error *err)
@@ -34,7 +48,8 @@ static mo_status reserve(mo_improver *m, mo_error *err)
     m->hoped_ns = calloc(n_kinds, sizeof *m->hoped_ns);
     m->forks = calloc(n_kinds, sizeof *m->forks);
     m->chosen = calloc(n_kinds, n_pairs * sizeof *m->chosen);
-    if (!m->hoped_ns || !m->forks || !m->chosen)
+    m->uses = calloc(n_kinds, n_pairs * sizeof *m->uses);
+    if (!m->hoped_ns || !m->forks || !m->chosen || !m->uses)
         return mo_fail_memory(err);
     for (int i = 0; i < kinds->n; i++) {
         if (!kinds->kinds[i].part)
@@ -103,6 +118,8 @@ void mo_improver_free(mo_improver *m)
     free(m->hoped_ns);
     free(m->forks);
     free(m->chosen);
+    free(m->uses);
+    free(m->options);
     free(m);
 }
 
@@ -212,7 +229,7 @@ static bool is_exact_next(const mo_kind *kind, int level)
 }
 
 /* The level counts from 1 on: what has not been tried at all is at 0. */
-static void fill_try(const mo_improver *m, const mo_try *chosen, int copy,
+static void fill_try(const mo_improver *m, const option *chosen, int copy,
                      uint64_t seed, mo_try *it)
 {
     const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
@@ -232,99 +249,185 @@ static void fill_try(const mo_improver *m, const mo_try *chosen, int copy,
     it->effort = moves_for(kind, level);
     /* Now and then from far away: some of the best are in other valleys. */
     if (copy % 4 == 3)
-        it->hot = 0.01;
+        it->hot = 0.004;
 }
 
-static bool is_worth_trying(const mo_improver *m, const mo_kind *kind,
-                            int number, int pair, mo_try_way how)
+static bool is_worth_trying(const mo_improver *m, int number, int pair,
+                            mo_try_way how)
 {
+    const mo_kind *kind = &m->search->kinds->kinds[number];
+
     if (!kind->part || kind->pairs[pair].level >= MOST_LEVEL ||
         (how == MO_TRY_EXACT && kind->n > MAYBE_EXACT_OPS))
         return false;
     return m->hoped_ns[number][pair] < kind->upper_ns[pair];
 }
 
-/* Pairs on the path that are not chosen yet; those that are are taken to bring
- * nothing, so that the next path is another. */
-static int choose_on_path(mo_improver *m, mo_try_way how, mo_try *tries,
-                          int most, int n)
+/* Without any schedule yet, as if there were one of twice the bound. */
+static double gain_of(const mo_improver *m, int number, int pair)
 {
-    mo_search *s = m->search;
-    int n_pairs = s->states.n * s->states.n;
+    int64_t upper_ns = m->search->kinds->kinds[number].upper_ns[pair];
+    int64_t hoped_ns = m->hoped_ns[number][pair];
 
-    for (int i = 0; i < s->pieces->n && n < most; i++) {
+    return upper_ns == INT64_MAX ? (double) hoped_ns
+                                 : (double) (upper_ns - hoped_ns);
+}
+
+/* A pair on a path is an option; it is taken to bring nothing then, so that the
+ * next path is another. */
+static mo_status add_option(mo_improver *m, int number, int pair,
+                            mo_try_way how, double weight, mo_error *err)
+{
+    size_t at = (size_t) number * (size_t) m->search->states.n *
+                    (size_t) m->search->states.n +
+                (size_t) pair;
+    mo_status status = MO_OK;
+
+    if (!m->chosen[at]) {
+        status = MO_PUSH(m->options, m->n, m->room, err);
+        if (status == MO_OK)
+            m->options[m->n++] = (option){ number, pair, how,
+                                           weight * gain_of(m, number, pair) };
+    }
+    m->chosen[at] = true;
+    m->hoped_ns[number][pair] = m->search->kinds->kinds[number].upper_ns[pair];
+    return status;
+}
+
+/* Adds the pairs on the path found last; *any: there are some. */
+static mo_status add_path(mo_improver *m, mo_try_way how, double weight,
+                          bool *any, mo_error *err)
+{
+    const mo_search *s = m->search;
+    size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
+    mo_status status = MO_OK;
+
+    *any = false;
+    for (int i = 0; i < s->pieces->n; i++)
+        m->uses[(size_t) s->pieces->kind[i] * n_pairs +
+                (size_t) mo_path_pair(s->path, i)]++;
+    for (int i = 0; i < s->pieces->n && status == MO_OK; i++) {
         int number = s->pieces->kind[i], pair = mo_path_pair(s->path, i);
-        const mo_kind *kind = &s->kinds->kinds[number];
-        bool *chosen =
-            &m->chosen[(size_t) number * (size_t) n_pairs + (size_t) pair];
+        int *uses = &m->uses[(size_t) number * n_pairs + (size_t) pair];
 
-        if (!is_worth_trying(m, kind, number, pair, how))
-            continue;
-        m->hoped_ns[number][pair] = kind->upper_ns[pair];
-        if (!*chosen)
-            tries[n++] = (mo_try){ .kind = number, .pair = pair, .how = how };
-        *chosen = true;
+        if (*uses > 0 && is_worth_trying(m, number, pair, how)) {
+            status = add_option(m, number, pair, how, *uses * weight, err);
+            *any = true;
+        }
+        *uses = 0;
     }
-    return n;
+    return status;
 }
 
-/* Those on the shortest paths by what the tables say. */
-static int choose(mo_improver *m, mo_try_way how, mo_try *tries, int most,
-                  int n)
+/* Those on the shortest paths by what the tables say.  The shorter a path, the
+ * more its pairs weigh. */
+static mo_status add_paths(mo_improver *m, mo_try_way how, mo_error *err)
 {
     mo_search *s = m->search;
+    double most_ns = 0;
+    mo_status status = MO_OK;
+    bool any = true;
 
-    for (int i = 0; i < MOST_PATHS && n < most; i++) {
-        int before = n;
+    for (int i = 0; i < MOST_PATHS && any && status == MO_OK; i++) {
+        int64_t length_ns = mo_path_find(s->path);
+        double saved_ns = (double) s->upper_path_ns - (double) length_ns;
 
-        if (mo_path_find(s->path) >= s->upper_path_ns)
+        if (length_ns >= s->upper_path_ns)
             break;
-        n = choose_on_path(m, how, tries, most, n);
-        if (n == before)
-            break;
+        most_ns = i == 0 ? saved_ns : most_ns;
+        status = add_path(m, how, saved_ns / most_ns, &any, err);
     }
+    return status;
+}
+
+static int compare_options(const void *a, const void *b)
+{
+    const option *s = a, *t = b;
+
+    if (s->gain_ns != t->gain_ns)
+        return s->gain_ns > t->gain_ns ? -1 : 1;
+    if (s->kind != t->kind)
+        return s->kind < t->kind ? -1 : 1;
+    return (s->pair > t->pair) - (s->pair < t->pair);
+}
+
+static bool is_quick(const mo_improver *m, const option *o)
+{
+    return m->search->kinds->kinds[o->kind].n <= EXACT_OPS;
+}
+
+/* The options that promise most, in this order; what promises little beside the
+ * first waits, unless it is quick. */
+static int choose(mo_improver *m, int most)
+{
+    double least_ns;
+    int n = 0;
+
+    if (m->n > 1)
+        qsort(m->options, m->n, sizeof *m->options, compare_options);
+    least_ns = m->n > 0 ? m->options[0].gain_ns / LEAST_SHARE : 0;
+    for (size_t i = 0; i < m->n && n < most; i++)
+        if (m->options[i].gain_ns >= least_ns || is_quick(m, &m->options[i]))
+            m->options[n++] = m->options[i];
     return n;
 }
 
-/* Where there is room for more attempts, each is made several times. */
-static int copies_of(const mo_improver *m, const mo_try *it, int n, int most)
+/* Where there is room for more attempts, those that promise most are made
+ * several times. */
+static int copies_of(const mo_improver *m, int i, int n, int most)
 {
-    const mo_kind *kind = &m->search->kinds->kinds[it->kind];
-    int copies = most / n;
+    const option *o = &m->options[i];
+    double sum_ns = 0;
+    int copies;
 
-    if (kind->n <= EXACT_OPS || it->how == MO_TRY_EXACT)
+    if (is_quick(m, o) || o->how == MO_TRY_EXACT)
         return 1;
-    return copies < 1 ? 1 : copies > MOST_COPIES ? MOST_COPIES : copies;
+    for (int j = 0; j < n; j++)
+        sum_ns += m->options[j].gain_ns;
+    copies = (int) ((most - n) * (o->gain_ns / sum_ns)) + 1;
+    return copies > MOST_COPIES ? MOST_COPIES : copies;
+}
+
+static mo_status find_options(mo_improver *m, mo_error *err)
+{
+    size_t n_kinds = (size_t) m->search->kinds->n;
+    size_t n_pairs =
+        (size_t) m->search->states.n * (size_t) m->search->states.n;
+    mo_status status;
+
+    m->n = 0;
+    memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
+    set_hopes(m);
+    status = add_paths(m, MO_TRY_ANNEAL, err);
+    if (status != MO_OK)
+        return status;
+    set_bounds(m);
+    return add_paths(m, MO_TRY_EXACT, err);
 }
 
 mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int most,
                            int *n, mo_error *err)
 {
-    size_t n_kinds = (size_t) m->search->kinds->n;
-    size_t n_pairs =
-        (size_t) m->search->states.n * (size_t) m->search->states.n;
-    mo_try *chosen = calloc((size_t) most, sizeof *chosen);
     uint64_t seed = mo_random_seed(m->search->task->seed, (uint64_t) round);
+    mo_status status = find_options(m, err);
     int n_chosen;
 
     *n = 0;
-    if (!chosen)
-        return mo_fail_memory(err);
-    memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
-    set_hopes(m);
-    n_chosen = choose(m, MO_TRY_ANNEAL, chosen, most, 0);
-    set_bounds(m);
-    n_chosen = choose(m, MO_TRY_EXACT, chosen, most, n_chosen);
+    if (status != MO_OK)
+        return status;
+    n_chosen = choose(m, most);
     for (int i = 0; i < n_chosen; i++) {
-        int copies = copies_of(m, &chosen[i], n_chosen, most);
+        int copies = copies_of(m, i, n_chosen, most);
 
         for (int c = 0; c < copies && *n < most; c++, (*n)++)
-            fill_try(m, &chosen[i], c, mo_random_seed(seed, (uint64_t) *n),
+            fill_try(m, &m->options[i], c, mo_random_seed(seed, (uint64_t) *n),
                      &tries[*n]);
     }
-    for (int i = 0; i < n_chosen; i++)
-        m->search->kinds->kinds[chosen[i].kind].pairs[chosen[i].pair].level++;
-    free(chosen);
+    for (int i = 0; i < n_chosen; i++) {
+        const option *o = &m->options[i];
+
+        m->search->kinds->kinds[o->kind].pairs[o->pair].level++;
+    }
     return MO_OK;
 }
 

@@ -26,9 +26,8 @@ enum {
 typedef struct round {
     mo_search *search;
     mo_try *tries;
-    int n_tries;
-    mo_proof proofs[MOST_PROOFS];
-    int n_proofs;
+    mo_proof *proofs;
+    int n_tries, n_proofs;
 } round;
 
 /* Proofs take longer and begin first. */
@@ -73,14 +72,18 @@ static mo_status run(round *r, mo_improver *improver, mo_prover *prover,
     return status;
 }
 
-static mo_status begin(mo_search *s, mo_improver *improver, mo_error *err)
+static mo_status begin(mo_search *s, mo_improver *improver, mo_prover *prover,
+                       mo_error *err)
 {
     round r = { .search = s };
     mo_status status = mo_improver_begin(improver, &r.tries, &r.n_tries, err);
 
+    if (status == MO_OK && prover)
+        status = mo_prover_begin(prover, &r.proofs, &r.n_proofs, err);
     if (status == MO_OK)
-        status = run(&r, improver, NULL, err);
+        status = run(&r, improver, prover, err);
     free(r.tries);
+    free(r.proofs);
     return status == MO_OK ? mo_search_add_up(s, "list scheduling pieces", err)
                            : status;
 }
@@ -89,13 +92,13 @@ static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
                          int number, bool *any, mo_error *err)
 {
     mo_try tries[MOST_TRIES];
-    round r = { .search = s, .tries = tries };
+    mo_proof proofs[MOST_PROOFS];
+    round r = { .search = s, .tries = tries, .proofs = proofs };
     mo_status status =
         mo_improver_plan(improver, number, tries, MOST_TRIES, &r.n_tries, err);
 
     if (status == MO_OK && prover)
-        status =
-            mo_prover_plan(prover, r.proofs, MOST_PROOFS, &r.n_proofs, err);
+        status = mo_prover_plan(prover, proofs, MOST_PROOFS, &r.n_proofs, err);
     *any = r.n_tries + r.n_proofs > 0;
     if (status == MO_OK)
         status = run(&r, improver, prover, err);
@@ -107,7 +110,7 @@ static mo_status go_round(mo_search *s, mo_improver *improver,
                           mo_prover *prover, int *rounds, mo_error *err)
 {
     const mo_task *task = s->task;
-    mo_status status = begin(s, improver, err);
+    mo_status status = begin(s, improver, prover, err);
     bool any = true;
 
     while (status == MO_OK && any && !mo_search_is_done(s) &&

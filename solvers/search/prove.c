@@ -4,10 +4,11 @@
 #include <string.h>
 
 enum {
-    EXACT_OPS = 22,   /* blocks of so few are searched through */
-    MOST_EFFORT = 7,  /* then there is no more hope for a target */
-    MOST_PATHS = 100, /* made longer in one plan */
-    FINE = 2000       /* parts of a time that are too few to be a target */
+    EXACT_OPS = 22,    /* blocks of so few are searched through */
+    MOST_EFFORT = 7,   /* then there is no more hope for a target */
+    MOST_PATHS = 100,  /* made longer in one plan */
+    FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
+    FINE = 2000        /* parts of a time that are too few to be a target */
 };
 
 /* By block and pair. */
@@ -320,6 +321,14 @@ static mo_status add(mo_prover *m, int block, int pair, mo_proof_way how,
     return status;
 }
 
+static bool needs_fast(const mo_prover *m, int block, int pair)
+{
+    const mo_block *b = &m->blocks->blocks[block];
+
+    return aim_of(m, block, pair)->effort == 0 && b->segment->n > 0 &&
+           b->lower_ns[pair] != INT64_MAX;
+}
+
 /* What is on the path and was not even looked at the fast way. */
 static mo_status plan_fast(mo_prover *m, mo_proof *proofs, int most, int *n,
                            mo_error *err)
@@ -330,14 +339,33 @@ static mo_status plan_fast(mo_prover *m, mo_proof *proofs, int most, int *n,
     mo_path_find(m->search->path);
     status = use_path(m, err);
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++) {
-            const aim *it = aim_of(m, i, p);
-
-            if (it->uses > 0 && it->effort == 0 &&
-                m->blocks->blocks[i].segment->n > 0 &&
-                m->blocks->blocks[i].lower_ns[p] != INT64_MAX)
+        for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
+            if (aim_of(m, i, p)->uses > 0 && needs_fast(m, i, p))
                 status = add(m, i, p, MO_PROOF_FAST, &proofs[(*n)++], err);
-        }
+    return status;
+}
+
+mo_status mo_prover_begin(mo_prover *m, mo_proof **proofs, int *n,
+                          mo_error *err)
+{
+    int64_t count = 0;
+    mo_status status = MO_OK;
+
+    *n = 0;
+    *proofs = NULL;
+    for (int i = 0; i < m->blocks->n; i++)
+        for (int p = 0; p < m->n_pairs; p++)
+            count += needs_fast(m, i, p) ? m->blocks->blocks[i].segment->n : 0;
+    if (count > FAST_WORK)
+        return MO_OK;
+    *proofs = calloc((size_t) count + 1, sizeof **proofs);
+    if (!*proofs)
+        return mo_fail_memory(err);
+    begin_plan(m);
+    for (int i = 0; i < m->blocks->n; i++)
+        for (int p = 0; p < m->n_pairs && status == MO_OK; p++)
+            if (needs_fast(m, i, p))
+                status = add(m, i, p, MO_PROOF_FAST, &(*proofs)[(*n)++], err);
     return status;
 }
 

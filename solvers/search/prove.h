@@ -19,6 +19,11 @@ typedef struct mo_prover mo_prover;
 mo_status mo_prover_new(mo_search *search, mo_prover **prover, mo_error *err);
 void mo_prover_free(mo_prover *prover);
 
+/* The fast way for every block and pair, where that is done in moments:
+ * attempts for *proofs, which the caller frees. */
+mo_status mo_prover_begin(mo_prover *prover, mo_proof **proofs, int *n,
+                          mo_error *err);
+
 /* What to prove next, at most so many; 0: nothing is worth it. */
 mo_status mo_prover_plan(mo_prover *prover, mo_proof *proofs, int most, int *n,
                          mo_error *err);
