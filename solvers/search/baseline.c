@@ -78,13 +78,13 @@ mo_status mo_baseline_simulate(const mo_task *task, int *device, int *rank,
                            : status;
 }
 
-bool mo_baseline_stops(const mo_task *task, int64_t steps, mo_placed *placed)
+bool mo_baseline_stops(const mo_task *task, int64_t steps, int n,
+                       mo_placed *placed)
 {
     if (steps % STEPS_PER_LOOK != 0 || !mo_stop_now(task->stop))
         return false;
     snprintf(placed->why, sizeof placed->why,
-             "stopped after %lld of %d ops were placed", (long long) steps,
-             task->x->n);
+             "stopped after %d of %d ops were placed", n, task->x->n);
     return true;
 }
 
@@ -129,10 +129,10 @@ static mo_status insert_all(const mo_task *task, ready *r, mo_insertion *grown,
 {
     mo_status status = push_sources(r, err);
 
-    for (int64_t n = 0; r->queue.n > 0 && status == MO_OK; n++) {
+    for (int n = 0; r->queue.n > 0 && status == MO_OK; n++) {
         int op = mo_queue_pop(&r->queue).number, device;
 
-        if (mo_baseline_stops(task, n, placed))
+        if (mo_baseline_stops(task, n, n, placed))
             return MO_OK;
         status = choose(context, grown, op, &device, err);
         if (status == MO_OK)

@@ -40,8 +40,10 @@ mo_status mo_baseline_insert(const mo_task *task, const int64_t *priority,
                              mo_baseline_choose *choose, void *context,
                              mo_placed *placed, mo_error *err);
 
-/* Is it time, after so many steps?  Then the answer is that there is none. */
-bool mo_baseline_stops(const mo_task *task, int64_t steps, mo_placed *placed);
+/* Is it time, after so many steps in which n ops were placed?  Then the answer
+ * is that there is none. */
+bool mo_baseline_stops(const mo_task *task, int64_t steps, int n,
+                       mo_placed *placed);
 
 /* The task's regime for who does not look at memory. */
 mo_regime mo_baseline_without_memory(const mo_task *task);

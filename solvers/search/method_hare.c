@@ -146,7 +146,7 @@ static mo_status place_all(hare *h, mo_placed *placed, bool *all, mo_error *err)
     for (int n = 0; h->ready.n > 0 && status == MO_OK; n++) {
         int op = mo_queue_pop(&h->ready).number;
 
-        if (mo_baseline_stops(h->task, n, placed))
+        if (mo_baseline_stops(h->task, n, n, placed))
             return MO_OK;
         put(h, op, choose(h, op), n);
         status = push_readers(h, op, err);
