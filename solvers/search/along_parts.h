@@ -1,0 +1,66 @@
+/*
+ * along_parts.h - the blocks between the files of along.
+ */
+#ifndef MO_SEARCH_ALONG_PARTS_H
+#define MO_SEARCH_ALONG_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "schedule/lower_chain.h"
+#include "schedule/part.h"
+#include "schedule/places.h"
+#include "schedule/schedule.h"
+#include "schedule/sim.h"
+#include "solvers/search/along.h"
+
+/* Ops between two of the chain, and these two. */
+typedef struct mo_along_block {
+    mo_part *part;
+    int u, v;              /* in the part; MO_FREE: none */
+    int twin;              /* an earlier block of the same shape, or -1 */
+    int64_t *quick_ns;     /* by devices of u and v, a * K + b: what list
+                              scheduling makes of it; INT64_MAX: nothing */
+    int a, b;              /* the devices chosen; 0 where there is no end */
+    mo_schedule *schedule; /* of the part, with these */
+} mo_along_block;
+
+typedef struct mo_along_blocks {
+    const mo_instance *x;
+    mo_regime regime; /* without memory: that is looked at in the end */
+    uint64_t seed;
+    int threads;
+    int passes; /* of improving, so far */
+    int n;
+    mo_along_block *blocks; /* by segment of the chain */
+} mo_along_blocks;
+
+mo_status mo_along_blocks_make(const mo_instance *x, const mo_regime *regime,
+                               const mo_chain *chain,
+                               const mo_along_options *options,
+                               mo_along_blocks **blocks, mo_error *err);
+void mo_along_blocks_free(mo_along_blocks *blocks);
+
+/* Chooses the devices of all ends. */
+mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
+                                 mo_error *err);
+
+/* Schedules every block with them, or makes its schedule better. */
+mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
+                                  const mo_stop *stop, mo_error *err);
+
+/* What is known of an op beside its device. */
+typedef struct mo_along_role {
+    bool is_end; /* of a block */
+    int block;   /* that it lies in, an end or not; -1: beside the chain */
+} mo_along_role;
+
+/* Gives the ops that have no device yet (-1) one each, those that hang together
+ * the same; the chain's own ops and what lies in its blocks may move, too,
+ * where that is better for the whole. */
+mo_status mo_along_side(const mo_instance *x, mo_sim *sim,
+                        const mo_along_role *roles, int n_blocks, mo_plan *plan,
+                        mo_error *err);
+
+#endif
