@@ -9,6 +9,9 @@
 enum {
     EXACT_OPS = 24,       /* so few are searched through at once */
     MAYBE_EXACT_OPS = 45, /* so few now and then, annealing in between */
+    ALONG_OPS = 300,      /* so many are placed along a chain, now and then */
+    ALONG_MOVES = 100,    /* for each op; triples by level */
+    ALONG_LEVELS = 6,
     MOST_LEVEL = 24,
     MOST_COPIES = 8,        /* of an attempt, with seeds of their own */
     MOST_PATHS = 24,        /* looked for in one round */
@@ -228,6 +231,12 @@ static bool is_exact_next(const mo_kind *kind, int level)
            (kind->n <= MAYBE_EXACT_OPS && level % 2 == 0);
 }
 
+/* Anew first, and between the attempts to make that better. */
+static bool is_along_next(const mo_kind *kind, int level)
+{
+    return kind->n > ALONG_OPS && level <= ALONG_LEVELS && level % 2 == 1;
+}
+
 /* The level counts from 1 on: what has not been tried at all is at 0. */
 static void fill_try(const mo_improver *m, const option *chosen, int copy,
                      uint64_t seed, mo_try *it)
@@ -244,6 +253,13 @@ static void fill_try(const mo_improver *m, const option *chosen, int copy,
         (copy == 0 && is_exact_next(kind, level))) {
         it->how = MO_TRY_EXACT;
         it->effort = (int64_t) FIRST_NODES << (level < 24 ? level : 24);
+        return;
+    }
+    if (copy == 0 && is_along_next(kind, level)) {
+        it->how = MO_TRY_ALONG;
+        it->effort = ALONG_MOVES;
+        for (int i = 0; i < level; i++)
+            it->effort *= 3;
         return;
     }
     it->effort = moves_for(kind, level);

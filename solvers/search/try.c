@@ -5,8 +5,11 @@
 
 #include "schedule/heft.h"
 #include "schedule/sim.h"
+#include "solvers/search/along.h"
 #include "solvers/search/anneal.h"
 #include "solvers/search/exact.h"
+
+enum { ALONG_PASSES = 3 };
 
 typedef struct attempt {
     const mo_kinds *kinds;
@@ -199,6 +202,26 @@ static mo_status anneal(const attempt *t, mo_error *err)
     return status;
 }
 
+/* In several passes, so that blocks can follow what others have found. */
+static mo_status go_along(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_along_options options = { .seed = it->seed,
+                                 .threads = 1,
+                                 .stop = t->stop };
+    mo_along *along = NULL;
+    mo_status status =
+        mo_along_new(&t->x, &t->kinds->regime, &options, &along, err);
+
+    for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
+        status =
+            mo_along_improve(along, it->effort / ALONG_PASSES, t->stop, err);
+    if (status == MO_OK)
+        status = mo_along_assemble(along, &it->schedule, err);
+    mo_along_free(along);
+    return status;
+}
+
 static mo_status search_all(const attempt *t, mo_error *err)
 {
     mo_try *it = t->it;
@@ -234,6 +257,8 @@ void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop)
         it->status = start(&t, &it->schedule, &it->err);
     else if (it->status == MO_OK && it->how == MO_TRY_ANNEAL)
         it->status = anneal(&t, &it->err);
+    else if (it->status == MO_OK && it->how == MO_TRY_ALONG)
+        it->status = go_along(&t, &it->err);
     else if (it->status == MO_OK)
         it->status = search_all(&t, &it->err);
     free(t.x.pin);

@@ -20,13 +20,14 @@
 typedef enum mo_try_way {
     MO_TRY_START,  /* what list scheduling makes */
     MO_TRY_ANNEAL, /* from the best there is, or from that of other pairs */
+    MO_TRY_ALONG,  /* anew, block by block along a chain */
     MO_TRY_EXACT   /* and a bound */
 } mo_try_way;
 
 typedef struct mo_try {
     int kind, pair;
     mo_try_way how;
-    int64_t effort; /* moves or nodes */
+    int64_t effort; /* moves, moves for each op, or nodes */
     uint64_t seed;
     double hot;          /* how warm annealing begins; 0: as it likes */
     const mo_fork *fork; /* branches that are alike, or NULL */
