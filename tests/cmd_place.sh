@@ -147,6 +147,40 @@ for congestion in port channel link none; do
         done
     done
 done
+# Random problems: groups, pins, tensors with several readers, what takes no
+# time.  word N WORDS is one of them in turn.
+word()
+{
+    word_n=$1
+    shift
+    shift $((word_n % $#))
+    echo "$1"
+}
+
+write_problems=$top_builddir/tests/write_problems
+if [ -x "$write_problems" ]; then
+    mkdir random
+    "$write_problems" random 1 48
+    for seed in $(seq 48); do
+        set -- --congestion "$(word "$seed" port channel link none)" \
+            --tensors "$(word $((seed / 4)) per-edge once)" \
+            --memory "$(word $((seed / 8)) static live none)"
+        moirai-place -q --time 5 "$@" "random/$seed.graphml" \
+            -o random.sol >out 2>err
+        case $? in
+        0)
+            us=$(makespan_of moirai | sed 's/0*$//; s/\.$//')
+            [ "$(MOIRAI_PATH=random verdict random.sol)" = "valid $us $us " ]
+            ;;
+        3) grep -q '^moirai  *-  .*memory' out ;;
+        *) false ;;
+        esac || echo "seed $seed: $*"
+    done >broken
+    is "random problems" "$(cat broken)" ""
+else
+    skip "random problems" "Check is not here"
+fi
+
 exits "coarsened" 0 moirai-place -q --fusion default $net -o coarse.sol
 ok "is valid" moirai-check -q coarse.sol
 moirai-place -q --method heft $net -o again.sol >/dev/null
