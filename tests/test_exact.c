@@ -1,45 +1,142 @@
 /* Claims of solvers/search/exact.h. */
 #include "solvers/search/exact.h"
 
+#include <stdio.h>
+
+#include "cost/cluster.h"
+#include "graph/cut.h"
+#include "ingest/read.h"
+#include "schedule/part.h"
+#include "schedule/upper.h"
 #include "schedule/validate.h"
+#include "tests/crowd.h"
 #include "tests/exhaustive.h"
 #include "tests/exhaustive_live.h"
+#include "tests/graphs.h"
 #include "tests/problem.h"
 #include "tests/random_problem.h"
 #include "tests/suite.h"
+#include "tests/text.h"
 #include "tests/valid.h"
 
-static mo_exact_result solved(const mo_instance *x, const mo_regime *regime,
-                              int64_t below_ns, int64_t nodes)
+static const mo_regime plain = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                                 MO_MEMORY_NONE };
+static const mo_regime edges_by_port = { MO_CONGESTION_PORT,
+                                         MO_TENSORS_PER_EDGE,
+                                         MO_MEMORY_STATIC };
+static const mo_regime once_by_port = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
+                                        MO_MEMORY_NONE };
+static const mo_regime live = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                                MO_MEMORY_LIVE };
+
+static mo_exact_result solve(const mo_instance *x, const mo_regime *regime,
+                             const mo_exact_options *options)
 {
-    mo_exact_options options = { .below_ns = below_ns, .nodes = nodes };
     mo_exact_result result = { 0 };
     mo_verdict *verdict = NULL;
 
-    MUST(mo_exact(x, regime, &options, &result, &err));
+    MUST(mo_exact(x, regime, options, &result, &err));
     if (result.best) {
         MUST(mo_validate(x, result.best, 1, &verdict, &err));
         ck_assert_msg(verdict->n == 0, "%s", verdict->violations[0].text);
         mo_verdict_free(verdict);
-        ck_assert_int_lt(result.best->makespan_ns, below_ns);
+        ck_assert_int_lt(result.best->makespan_ns, options->below_ns);
+        ck_assert_int_le(result.lower_ns, result.best->makespan_ns);
     }
     return result;
 }
 
-enum { SEEDS_AT_ONCE = 10, N_SEEDS = 1000 };
-
-static void check_optimum(const mo_instance *x, const mo_regime *regime,
-                          int64_t optimum_ns, unsigned seed, int number)
+static mo_exact_result solve_below(const mo_instance *x,
+                                   const mo_regime *regime, int64_t below_ns)
 {
-    mo_exact_result r = solved(x, regime, INT64_MAX, 0);
-    int64_t found_ns = r.best ? r.best->makespan_ns : EXHAUSTIVE_NONE;
+    return solve(x, regime, &(mo_exact_options){ .below_ns = below_ns });
+}
 
-    ck_assert_msg(r.finished && found_ns == optimum_ns,
-                  "seed %u, regime %d: %lld, not %lld", seed, number,
-                  (long long) found_ns, (long long) optimum_ns);
+/* The optimum, which must be proven; EXHAUSTIVE_NONE: there is no schedule. */
+static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
+{
+    mo_exact_result r = solve_below(x, regime, INT64_MAX);
+    int64_t ns = r.best ? r.best->makespan_ns : EXHAUSTIVE_NONE;
+
+    ck_assert(r.finished);
     if (r.best)
-        ck_assert_int_eq(r.lower_ns, optimum_ns);
+        ck_assert_int_eq(r.lower_ns, ns);
     mo_schedule_free(r.best);
+    return ns;
+}
+
+static const struct {
+    const char *graph, *cluster;
+    const mo_regime *regime;
+    int64_t optimum_ns;
+} known[] = {
+    { "", "A; B; A-B gbps=8", &edges_by_port, 0 },
+    { "a t.A=0 t.B=0", "A; B", &plain, 0 },
+    { "a t.A=5 t.B=3", "A; B", &plain, 3000 },
+    /* One after the other where they are, or side by side. */
+    { "* t.A=4 t.B=4; a; b; c; d", "A; B", &plain, 8000 },
+    { "* t.A=4 t.B=4; a pin=A; b pin=A; c colocate=g; d colocate=g", "A; B",
+      &plain, 8000 },
+    /* A waits although it could begin with c: only so b's output is sent in
+     * time. */
+    { "* t.A=9 t.B=9; a pin=B t.B=1; b pin=A t.A=2; c pin=A t.A=9;"
+      "d pin=B t.B=9; a>b c.B.A=1 c.A.B=1; b>d c.A.B=1 c.B.A=1",
+      "A; B", &plain, 14000 },
+    /* Two readers there: sent twice, or once. */
+    { "* t.A=1 t.B=1; a pin=A; b pin=B; c pin=B; a>b tensor=u bytes=5000;"
+      "a>c tensor=u bytes=5000",
+      "A; B; A-B gbps=8", &edges_by_port, 12000 },
+    { "* t.A=1 t.B=1; a pin=A; b pin=B; c pin=B; a>b tensor=u bytes=5000;"
+      "a>c tensor=u bytes=5000",
+      "A; B; A-B gbps=8", &once_by_port, 8000 },
+    /* Memory sends half of it to the slow one. */
+    { "* t.A=1 t.B=9; * memory_bytes=5; a; b; c; d",
+      "A memory_bytes=10; B memory_bytes=10", &edges_by_port, 18000 },
+    { "a t.A=1 t.B=1 memory_bytes=5 pin=A; b t.A=1 t.B=1 memory_bytes=9 pin=A",
+      "A memory_bytes=10; B memory_bytes=10", &edges_by_port, EXHAUSTIVE_NONE },
+    /* Of two outputs only one has room: it has to be read before the next. */
+    { "* t.A=1; a; b; c; d; a>c tensor=u bytes=6; b>d tensor=v bytes=6",
+      "A memory_bytes=10", &live, 4000 },
+    { "* t.A=1; a; b; c; a>c tensor=u bytes=6; b>c tensor=v bytes=6",
+      "A memory_bytes=10", &live, EXHAUSTIVE_NONE },
+};
+
+START_TEST(small_problems_are_solved)
+{
+    problem p = { 0 };
+
+    problem_make(&p, known[_i].graph, known[_i].cluster, NULL);
+    ck_assert_int_eq(optimum_of(p.x, known[_i].regime), known[_i].optimum_ns);
+    problem_clear(&p);
+}
+END_TEST
+
+enum { SEEDS_AT_ONCE = 10, N_SEEDS = 1000, N_LIVE_SEEDS = 500 };
+
+static void check_optimum(const mo_instance *x, int number, int64_t optimum_ns,
+                          unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    int64_t found_ns = optimum_of(x, &regime);
+
+    ck_assert_msg(found_ns == optimum_ns, "seed %u, regime %d: %lld, not %lld",
+                  seed, number, (long long) found_ns, (long long) optimum_ns);
+}
+
+/* Nothing is below the optimum, and it is itself below what is longer. */
+static void check_below(const mo_instance *x, int number, int64_t optimum_ns,
+                        unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    mo_exact_result none = solve_below(x, &regime, optimum_ns);
+    mo_exact_result one = solve_below(x, &regime, optimum_ns + 1);
+
+    ck_assert_msg(none.finished && !none.best && none.lower_ns == optimum_ns,
+                  "seed %u, regime %d: below the optimum", seed, number);
+    ck_assert_msg(one.finished && one.best &&
+                      one.best->makespan_ns == optimum_ns,
+                  "seed %u, regime %d: just above the optimum", seed, number);
+    mo_schedule_free(one.best);
 }
 
 static void check_seed(unsigned seed)
@@ -51,10 +148,15 @@ static void check_seed(unsigned seed)
     problem_make(&p, r.graph, r.cluster, NULL);
     for (int number = 0; number < N_REGIMES; number++) {
         mo_regime regime = regime_of(number);
+        int64_t optimum_ns;
 
-        if (regime.memory != MO_MEMORY_LIVE)
-            check_optimum(p.x, &regime, exhaustive_optimum(p.x, &regime), seed,
-                          number);
+        if (regime.memory == MO_MEMORY_LIVE)
+            continue;
+        optimum_ns = exhaustive_optimum(p.x, &regime);
+        check_optimum(p.x, number, optimum_ns, seed);
+        if (optimum_ns != EXHAUSTIVE_NONE &&
+            (seed + (unsigned) number) % 4 == 0)
+            check_below(p.x, number, optimum_ns, seed);
     }
     problem_clear(&p);
     random_problem_clear(&r);
@@ -79,8 +181,8 @@ static void check_live(unsigned seed)
         mo_regime regime = regime_of(number);
 
         if (regime.memory == MO_MEMORY_LIVE)
-            check_optimum(p.x, &regime, exhaustive_live_optimum(p.x, &regime),
-                          seed, number);
+            check_optimum(p.x, number, exhaustive_live_optimum(p.x, &regime),
+                          seed);
     }
     problem_clear(&p);
     random_problem_clear(&r);
@@ -93,8 +195,262 @@ START_TEST(it_is_the_optimum_with_live_memory)
 }
 END_TEST
 
+/* More ops on two devices, all of whose times come from a few: some are close
+ * together, and some so far apart that nobody may count up from one to the
+ * other. */
+static const char *const close_times[] = { "0", "1", "2", "3", "5" };
+static const char *const far_times[] = { "0", "0.001", "0.002", "1",
+                                         "10000000" };
+
+enum { MAX_EDGES = 11 };
+
+static char *random_text(unsigned seed, const char *const *times, int fewest)
+{
+    test_random random = { seed * UINT64_C(0x9e3779b97f4a7c15) };
+    int n = fewest + random_below(&random, 3), n_edges = 0;
+    mo_out *out = text_new();
+
+    for (int i = 0; i < n; i++)
+        mo_out_printf(out, "%c t.A=%s t.B=%s;", 'a' + i,
+                      times[random_below(&random, 5)],
+                      times[random_below(&random, 5)]);
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            if (random_below(&random, 3) == 0 && n_edges++ < MAX_EDGES)
+                mo_out_printf(out,
+                              "%c>%c tensor=u%d bytes=1 c.A.B=%s c.B.A=%s;",
+                              'a' + i, 'a' + j, random_below(&random, 2),
+                              times[random_below(&random, 5)],
+                              times[random_below(&random, 5)]);
+    return text_end(out);
+}
+
+static void check_times(unsigned seed, const char *const *times, int fewest)
+{
+    problem p = { 0 };
+    char *graph = random_text(seed, times, fewest);
+
+    problem_make(&p, graph, "A; B", NULL);
+    for (int number = 0; number < N_REGIMES; number++) {
+        mo_regime regime = regime_of(number);
+
+        if (regime.memory == MO_MEMORY_NONE)
+            check_optimum(p.x, number, exhaustive_optimum(p.x, &regime), seed);
+    }
+    problem_clear(&p);
+    free(graph);
+}
+
+START_TEST(it_is_the_optimum_of_more_ops)
+{
+    for (int i = 0; i < SEEDS_AT_ONCE; i++)
+        check_times((unsigned) (_i * SEEDS_AT_ONCE + i), close_times, 7);
+}
+END_TEST
+
+START_TEST(times_may_differ_by_much)
+{
+    for (int i = 0; i < SEEDS_AT_ONCE; i++)
+        check_times((unsigned) (_i * SEEDS_AT_ONCE + i), far_times, 4);
+}
+END_TEST
+
+/* Whatever the effort, what comes out is valid, and no bound is above what
+ * others find. */
+START_TEST(with_little_effort_it_is_valid)
+{
+    problem p = { 0 };
+
+    crowd_make(&p, (unsigned) _i);
+    for (int number = _i % 5; number < N_REGIMES; number += 5) {
+        mo_regime regime = regime_of(number);
+        mo_schedule *upper = NULL;
+        int64_t upper_ns;
+
+        MUST(mo_upper_find(p.x, &regime, &upper, &upper_ns, &err));
+        for (int64_t nodes = 1; nodes <= 1000; nodes *= 10) {
+            mo_exact_options options = { .below_ns = INT64_MAX,
+                                         .nodes = nodes };
+            mo_exact_result r = solve(p.x, &regime, &options);
+
+            ck_assert_int_le(r.nodes, nodes);
+            ck_assert_msg(!upper || r.lower_ns <= upper_ns,
+                          "seed %d, regime %d, %lld nodes: %lld > %lld", _i,
+                          number, (long long) nodes, (long long) r.lower_ns,
+                          (long long) upper_ns);
+            ck_assert(!r.finished || !upper || r.best);
+            mo_schedule_free(r.best);
+        }
+        mo_schedule_free(upper);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(the_same_input_gives_the_same_answer)
+{
+    mo_exact_options options = { .below_ns = INT64_MAX, .nodes = 500 };
+    problem p = { 0 };
+    mo_exact_result one, other;
+
+    crowd_make(&p, (unsigned) _i);
+    one = solve(p.x, &once_by_port, &options);
+    other = solve(p.x, &once_by_port, &options);
+    ck_assert_int_eq(one.nodes, other.nodes);
+    ck_assert_int_eq(one.lower_ns, other.lower_ns);
+    ck_assert((one.best == NULL) == (other.best == NULL));
+    for (int i = 0; i < p.x->n && one.best; i++) {
+        ck_assert_int_eq(one.best->device[i], other.best->device[i]);
+        ck_assert_int_eq(one.best->start_ns[i], other.best->start_ns[i]);
+    }
+    mo_schedule_free(one.best);
+    mo_schedule_free(other.best);
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(it_stops_when_told)
+{
+    mo_stop stop;
+    mo_exact_options options = { .below_ns = INT64_MAX, .stop = &stop };
+    problem p = { 0 };
+    mo_exact_result r;
+
+    mo_stop_after(&stop, 0);
+    mo_stop_say(&stop);
+    crowd_make(&p, 9);
+    r = solve(p.x, &once_by_port, &options);
+    ck_assert(!r.finished);
+    ck_assert_int_le(r.nodes, 100);
+    mo_schedule_free(r.best);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Only the bound, then. */
+START_TEST(what_is_too_large_is_left_alone)
+{
+    mo_out *out = text_new();
+    problem p = { 0 };
+    mo_exact_result r;
+    char *graph;
+
+    for (int i = 0; i < 4000; i++)
+        mo_out_printf(out, "n%d t.A=1 t.B=1;", i);
+    graph = text_end(out);
+    problem_make(&p, graph, "A; B", NULL);
+    r = solve_below(p.x, &once_by_port, INT64_MAX);
+    ck_assert(!r.finished);
+    ck_assert_int_eq(r.nodes, 0);
+    ck_assert_int_gt(r.lower_ns, 0);
+    mo_schedule_free(r.best);
+    problem_clear(&p);
+    free(graph);
+}
+END_TEST
+
+/* The least time from the end of u to that of v, by their devices; where there
+ * is no u or no v, only the first line or column. */
+static int64_t segment_ns(mo_part *part, int a, int b, const mo_regime *regime)
+{
+    if (a != MO_FREE)
+        part->x->pin[0] = a;
+    if (b != MO_FREE)
+        part->x->pin[part->x->n - 1] = b;
+    return optimum_of(part->x, regime);
+}
+
+enum { MAX_DEVICES = 8 };
+
+/* Lengthens the shortest ways to the devices of op first by the segment up to
+ * op last. */
+static void go_on(const mo_instance *x, const mo_regime *regime, int first,
+                  int last, bool has_v, int64_t *way_ns)
+{
+    int K = x->n_devices, n = last - first + 1;
+    int64_t next_ns[MAX_DEVICES];
+    int *ops = calloc((size_t) n + 1, sizeof *ops);
+    mo_part *part = NULL;
+
+    for (int i = 0; i < n; i++)
+        ops[i] = first + i;
+    MUST(mo_part_make(x, ops, n, first > 0, &part, &err));
+    for (int b = 0; b < K; b++) {
+        next_ns[b] = INT64_MAX;
+        for (int a = 0; a < K; a++) {
+            int64_t ns = way_ns[a] + segment_ns(part, first > 0 ? a : MO_FREE,
+                                                has_v ? b : MO_FREE, regime);
+
+            next_ns[b] = ns < next_ns[b] ? ns : next_ns[b];
+        }
+    }
+    memcpy(way_ns, next_ns, (size_t) K * sizeof *way_ns);
+    mo_part_free(part);
+    free(ops);
+}
+
+static int64_t optimum_by_segments(const mo_instance *x,
+                                   const mo_regime *regime)
+{
+    mo_dag dag = mo_instance_dag(x);
+    int64_t way_ns[MAX_DEVICES] = { 0 }, least_ns = INT64_MAX;
+    int *cuts = NULL, n_cuts = 0, first = 0;
+
+    ck_assert_int_le(x->n_devices, MAX_DEVICES);
+    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    for (int i = 0; i < n_cuts; first = cuts[i++])
+        go_on(x, regime, first, cuts[i], true, way_ns);
+    if (first < x->n - 1)
+        go_on(x, regime, first, x->n - 1, false, way_ns);
+    for (int k = 0; k < x->n_devices; k++)
+        least_ns = way_ns[k] < least_ns ? way_ns[k] : least_ns;
+    free(cuts);
+    return least_ns;
+}
+
+static const struct {
+    mo_regime regime;
+    int64_t optimum_ns;
+} googlenet[] = {
+    { { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE }, 1241320 },
+    { { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE }, 1271110 },
+    { { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE }, 1278110 },
+};
+
+START_TEST(googlenet_of_the_authors_is_proven)
+{
+    const char *data = getenv("MOIRAI_DATA");
+    mo_instance_options options = { .any_size = true };
+    char path[4096], cluster_path[4096], *where = NULL;
+    problem p = { 0 };
+
+    snprintf(path, sizeof path, "%s/authors/GoogLeNet.graphml", data);
+    snprintf(cluster_path, sizeof cluster_path,
+             "%s/authors/GoogLeNet.cluster.xml", data);
+    MUST(mo_read_graph(path, NULL, &p.g, NULL, &err));
+    MUST(mo_cluster_choose(cluster_path, NULL, &p.cluster, &where, &err));
+    free(where);
+    MUST(mo_instance_make(p.g, p.cluster, &options, &p.x, &err));
+    ck_assert_int_eq(optimum_by_segments(p.x, &googlenet[_i].regime),
+                     googlenet[_i].optimum_ns);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(exact)
 {
-    SOME(it_is_the_optimum_with_live_memory, N_SEEDS / SEEDS_AT_ONCE, 1);
+    EACH(small_problems_are_solved, COUNT(known));
     SOME(it_is_the_optimum, N_SEEDS / SEEDS_AT_ONCE, 1);
+    SOME(it_is_the_optimum_with_live_memory, N_LIVE_SEEDS / SEEDS_AT_ONCE, 1);
+    SOME(it_is_the_optimum_of_more_ops, 20, 1);
+    SOME(times_may_differ_by_much, 20, 1);
+    SOME(with_little_effort_it_is_valid, 10, 1);
+    SOME(the_same_input_gives_the_same_answer, 5, 1);
+    TEST(it_stops_when_told);
+    TEST(what_is_too_large_is_left_alone);
+    if (getenv("MOIRAI_DATA"))
+        SOME(googlenet_of_the_authors_is_proven, COUNT(googlenet), 0);
+    else
+        puts("googlenet_of_the_authors_is_proven: skipped, the environment has "
+             "no MOIRAI_DATA");
 }
