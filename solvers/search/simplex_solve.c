@@ -5,10 +5,12 @@
 
 /*
  * New rows make some rhs negative and leave d alone, new columns the other way
- * round.  So first a dual method, with costs that are bent until it may begin,
- * makes all rhs >= 0; then, with the true costs, a primal one ends it.  Mostly
- * only the first has something to do.  Bending costs a little further, each by
- * another amount, also spares it the many ties of such problems.
+ * round.  A dual method makes all rhs >= 0, a primal one all d <= 0; each may
+ * begin when the other's work is done, and what is not done is bent until it
+ * seems so: costs for the dual method, right-hand sides for the primal one.
+ * They are bent a little further, each by another amount, which spares both the
+ * many ties of such problems; the true ones are then restored, and what that
+ * undoes is mended by the other method, with less bending each time.
  *
  * The dual method leaves with the row for which rhs^2 / (1 + |t_i|^2) is
  * largest, steepest edge: the norms come for free when all of the dictionary is
@@ -19,9 +21,13 @@
 #define OPTIMAL  1e-9 /* the same for d above 0 */
 #define PIVOT    1e-8 /* nothing smaller is divided by */
 #define ACCURATE 1e-7 /* more than this off the rows, it begins anew */
-#define BENT     1e-6 /* of the largest cost */
+#define BENT     1e-6 /* of the largest cost or right-hand side */
 
-enum { MAX_TRIES = 3, PATIENCE = 30 /* pivots for each row and column */ };
+enum {
+    MAX_TRIES = 3,
+    MAX_MENDS = 8,
+    PATIENCE = 10 /* pivots for each row and column */
+};
 
 /* The variable at place s comes in for that of row r. */
 static void pivot(mo_simplex *lp, int r, int s)
@@ -61,15 +67,44 @@ static void restore_costs(mo_simplex *lp)
             subtract(lp->d, lp->c[lp->basic[r]], row_of(lp, lp->t, r), lp->n);
 }
 
-static void bend_costs(mo_simplex *lp)
+/* rhs by the true right-hand sides: each goes where its slack has gone. */
+static void restore_rhs(mo_simplex *lp)
+{
+    for (int r = 0; r < lp->m; r++) {
+        const double *t = row_of(lp, lp->t, r);
+        double sum = is_slack(lp->basic[r]) ? lp->b[~lp->basic[r]] : 0;
+
+        for (int j = 0; j < lp->n; j++)
+            if (is_slack(lp->out[j]))
+                sum += t[j] * lp->b[~lp->out[j]];
+        lp->rhs[r] = sum;
+    }
+}
+
+static double largest_of(const double *x, int n)
 {
     double largest = 0;
 
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+static void bend_costs(mo_simplex *lp, double part)
+{
+    double by = part * largest_of(lp->c, lp->n);
+
     for (int j = 0; j < lp->n; j++)
-        largest = fmax(largest, fabs(lp->c[j]));
-    for (int j = 0; j < lp->n; j++)
-        lp->d[j] = fmin(lp->d[j], 0) -
-                   BENT * largest * (0.5 + mo_random_unit(&lp->random));
+        lp->d[j] = fmin(lp->d[j], 0) - by * (0.5 + mo_random_unit(&lp->random));
+}
+
+static void bend_rhs(mo_simplex *lp, double part)
+{
+    double by = part * largest_of(lp->b, lp->m);
+
+    for (int r = 0; r < lp->m; r++)
+        lp->rhs[r] =
+            fmax(lp->rhs[r], 0) + by * (0.5 + mo_random_unit(&lp->random));
 }
 
 /* The row to leave with, or -1 when all are feasible. */
@@ -276,13 +311,24 @@ static bool is_accurate(const mo_simplex *lp)
 
 static bool optimise(mo_simplex *lp)
 {
-    if (steepest_row(lp) >= 0) {
-        bend_costs(lp);
-        if (!dual(lp))
-            return false;
-        restore_costs(lp);
+    double part = BENT;
+
+    for (int i = 0; i < MAX_MENDS; i++, part /= 8) {
+        if (steepest_row(lp) >= 0) {
+            bend_costs(lp, part);
+            if (!dual(lp))
+                return false;
+            restore_costs(lp);
+        } else if (primal_entering(lp, false) >= 0) {
+            bend_rhs(lp, part);
+            if (!primal(lp))
+                return false;
+            restore_rhs(lp);
+        } else {
+            return true;
+        }
     }
-    return primal(lp);
+    return false;
 }
 
 bool mo_simplex_solve(mo_simplex *lp)

@@ -1,0 +1,43 @@
+/*
+ * timed_master.h - prices for stretches of time that show that there is not
+ * enough of it.
+ *
+ * Prices are at least 0.  If all branches, each run in its cheapest way, cost
+ * more than all time of all resources together, some resource has more to do
+ * than it has time, however they are run.
+ */
+#ifndef MO_SEARCH_TIMED_MASTER_H
+#define MO_SEARCH_TIMED_MASTER_H
+
+#include "base/stop.h"
+#include "solvers/search/timed_pool.h"
+
+typedef struct mo_timed_master mo_timed_master;
+
+typedef struct mo_timed_effort {
+    int steps;  /* of finding better prices */
+    int rounds; /* of finding other stretches of time to put them on */
+    const mo_stop *stop;
+} mo_timed_effort;
+
+/* state: the first, with nothing assumed; c must outlive it. */
+mo_status mo_timed_master_new(const mo_timed_case *c,
+                              const mo_timed_state *state,
+                              mo_timed_master **master, mo_error *err);
+void mo_timed_master_free(mo_timed_master *master);
+
+/* Whether nothing that a state allows is in time, as far as prices can tell. */
+mo_status mo_timed_master_try(mo_timed_master *master,
+                              const mo_timed_state *state,
+                              const mo_timed_effort *effort, bool *refuted,
+                              mo_error *err);
+
+/* If not: ways to run the branches that hold the resources no longer than they
+ * are there, when a part of each branch may go one way and a part another: the
+ * patterns that have a weight, which is that part. */
+const mo_timed_pool *mo_timed_master_pool(const mo_timed_master *master);
+
+/* How much of their time the fullest resource is then used. */
+double mo_timed_master_load(const mo_timed_master *master);
+
+#endif
