@@ -13,6 +13,7 @@
 #include "schedule/part.h"
 #include "schedule/segments.h"
 #include "schedule/upper.h"
+#include "solvers/search/strengthen.h"
 #include "tests/exhaustive.h"
 #include "tests/model_case.h"
 #include "tests/oracle.h"
@@ -322,6 +323,36 @@ START_TEST(the_start_keeps_what_is_proven)
 }
 END_TEST
 
+/* What the search hands out, with its schedule as the start.  Where live memory
+ * is bounded from above, the model may refuse that. */
+START_TEST(a_search_keeps_the_optimum)
+{
+    mo_regime regime = regime_of((unsigned) _i);
+    mo_strengthen_options options = { .seed = 1, .threads = 1 };
+    mo_strength *strength = NULL;
+    mo_schedule *start = NULL;
+    int64_t optimum_ns;
+    double got_ns;
+    model_case c;
+    oracle o;
+
+    oracle_make(&o, (unsigned) _i);
+    optimum_ns = exhaustive_optimum(o.p.x, &regime);
+    MUST(mo_strengthen(o.p.x, &regime, &options, &strength, &start, &err));
+    open_strong(&c, o.p.x, &regime, 0, strength, start);
+    if (mo_model_has_start(&c.model) && model_case_violation(&c) > 1e-9)
+        ck_abort_msg("seed %d: broken by %g\n%s", _i, model_case_violation(&c),
+                     o.text);
+    got_ns = model_case_solve(&c);
+    if (fabs(got_ns - (double) optimum_ns) > 1e-6 * (double) optimum_ns + 1e-3)
+        ck_abort_msg("seed %d: %g ns, not %lld\n%s", _i, got_ns,
+                     (long long) optimum_ns, o.text);
+    model_case_close(&c);
+    mo_strength_free(strength);
+    oracle_clear(&o);
+}
+END_TEST
+
 /* Along a chain of which everything is known the least makespan is known. */
 START_TEST(the_makespan_has_what_the_chain_adds_up_to)
 {
@@ -402,6 +433,7 @@ SUITE(strength)
     EACH(rows_are_what_they_should_be, COUNT(claims));
     EACH(the_optimum_stays, N_PARTS);
     SOME(the_start_keeps_what_is_proven, 480, 24);
+    SOME(a_search_keeps_the_optimum, 480, 24);
     TEST(the_makespan_has_what_the_chain_adds_up_to);
     TEST(what_is_proven_of_the_whole_bounds_the_makespan);
     TEST(rounded_times_keep_their_optimum);
