@@ -43,7 +43,7 @@ static mo_status compare(const settings *s, const mo_instance *x,
                                  .regime = mo_prepare_regime(&s->prepare),
                                  .talk = &s->talk };
     mo_found found = { 0 };
-    mo_place_watch watch;
+    mo_place_watch *watch;
     mo_status status = mo_place_assist(&s->place, &setting.assist, &found, err);
 
     setting.found = &found;
@@ -53,7 +53,7 @@ static mo_status compare(const settings *s, const mo_instance *x,
         status = mo_place_watch_begin(&watch, err);
     if (status == MO_OK) {
         status = mo_place_compare(&setting, x, methods, n, c, err);
-        mo_place_watch_end(&watch);
+        mo_place_watch_end(watch);
     }
     mo_found_clear(&found);
     return status;

@@ -5,10 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stddef.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "solvers/interrupt.h"
+
+struct mo_place_watch {
+    int signals; /* readable when one has come */
+    int quit[2]; /* the thread ends when its other end is closed */
+    struct sigaction before_int, before_term; /* what they did until then */
+    pthread_t thread;
+};
 
 /* As if nobody had caught it; files that are not complete, children and their
  * folders go away with us. */
@@ -51,7 +60,7 @@ static mo_status begin_thread(mo_place_watch *watch, mo_error *err)
     return mo_fail(err, MO_E_LIMIT, "cannot begin a thread");
 }
 
-mo_status mo_place_watch_begin(mo_place_watch *watch, mo_error *err)
+static mo_status begin(mo_place_watch *watch, mo_error *err)
 {
     mo_status status;
 
@@ -66,10 +75,23 @@ mo_status mo_place_watch_begin(mo_place_watch *watch, mo_error *err)
     return status;
 }
 
+mo_status mo_place_watch_begin(mo_place_watch **watch, mo_error *err)
+{
+    mo_place_watch *w = malloc(sizeof *w);
+    mo_status status = w ? begin(w, err) : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        *watch = w;
+    else
+        free(w);
+    return status;
+}
+
 void mo_place_watch_end(mo_place_watch *watch)
 {
     close(watch->quit[1]);
     pthread_join(watch->thread, NULL);
     close(watch->quit[0]);
     mo_interrupt_close(watch->signals);
+    free(watch);
 }
