@@ -9,6 +9,7 @@
 #include "models/lp.h"
 #include "models/model.h"
 #include "models/start.h"
+#include "schedule/heft.h"
 #include "solvers/run.h"
 #include "solvers/search/relax.h"
 #include "solvers/workdir.h"
@@ -200,14 +201,26 @@ static mo_status solve(const mo_task *task, attempt *a,
     return status;
 }
 
+/* Around the first schedule at hand: a better one would take its time, and
+ * make no difference to a method that has its own ideas. */
+static mo_status make_frame(const mo_baseline_model *what, mo_frame **frame,
+                            mo_error *err)
+{
+    mo_schedule *start = NULL;
+    mo_status status = mo_heft(what->x, &what->regime, NULL, &start, err);
+
+    return status == MO_OK ? mo_frame_make_strong(what->x, &what->regime, 0,
+                                                  NULL, start, frame, err)
+                           : status;
+}
+
 /* *made is false where there is no such model of the instance, and placed says
  * why. */
 static mo_status make_model(const mo_baseline_model *what, attempt *a,
                             bool *made, mo_placed *placed, mo_error *err)
 {
     mo_error refused = { 0 };
-    mo_status status =
-        mo_frame_make(what->x, &what->regime, false, &a->frame, err);
+    mo_status status = make_frame(what, &a->frame, err);
 
     if (status != MO_OK)
         return status;
