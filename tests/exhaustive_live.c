@@ -88,15 +88,16 @@ static void begin(play *p)
 
     p->n = s->n + s->n_transfers;
     ck_assert_int_le(p->n, MAX_TASKS);
-    for (int i = 0; i < p->n; i++) {
-        const mo_transfer *t = &s->transfers[i - s->n];
+    for (int i = 0; i < s->n; i++)
+        p->length_ns[i] = mo_instance_p_ns(p->x, i, s->device[i]);
+    for (int i = 0; i < s->n_transfers; i++) {
+        const mo_transfer *t = &s->transfers[i];
 
-        p->start_ns[i] = NOT_YET;
-        p->length_ns[i] = i < s->n
-                              ? mo_instance_p_ns(p->x, i, s->device[i])
-                              : mo_schedule_item_ns(p->x, &s->regime, t->item,
-                                                    t->from, t->to);
+        p->length_ns[s->n + i] =
+            mo_schedule_item_ns(p->x, &s->regime, t->item, t->from, t->to);
     }
+    for (int i = 0; i < p->n; i++)
+        p->start_ns[i] = NOT_YET;
     find_waits(p);
     find_excluded(p);
 }
