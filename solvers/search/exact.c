@@ -35,30 +35,19 @@ typedef struct effort {
     bool is_over;
 } effort;
 
-/* 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ...: number from 1. */
+/* 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ...: the one of that number,
+ * from 1 on (Luby, Sinclair, Zuckerman, 1993). */
 static int64_t luby(int number)
 {
-    int size = 1, power = 0;
+    for (;;) {
+        int whole = 1; /* the least such beginning that it is in */
 
-    while (size < number) {
-        size = 2 * size + 1;
-        power++;
+        while (whole < number)
+            whole = 2 * whole + 1;
+        if (whole == number)
+            return (whole + 1) / 2;
+        number -= whole / 2;
     }
-    while (size > number) {
-        size /= 2;
-        power--;
-        if (number > size)
-            number -= size;
-        else
-            continue;
-        size = 1;
-        power = 0;
-        while (size < number) {
-            size = 2 * size + 1;
-            power++;
-        }
-    }
-    return INT64_C(1) << power;
 }
 
 static void keep_devices(mo_exact_search *s)
@@ -115,7 +104,7 @@ static bool step(mo_exact_search *s, effort *e)
         e->conflicts++;
         for (int r = 0; r < s->model.n_resources; r++)
             s->is_stale[r] = true;
-        return !c->out_of_memory && mo_core_learn(c);
+        return mo_core_learn(c);
     }
     if (e->conflicts >= e->restart_at) {
         restart(s, e);

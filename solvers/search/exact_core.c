@@ -258,6 +258,8 @@ bool mo_core_give(mo_core *c, const int *literals, int n)
     assert(c->n_levels == 0);
     c->n_learnt = 0;
     for (int i = 0; i < n; i++) {
+        if (c->out_of_memory) /* then there may be no such literal */
+            return true;
         if (c->truth[literals[i]] > 0)
             return true;
         if (c->truth[literals[i]] < 0)

@@ -283,6 +283,8 @@ static bool analyse(mo_core *c)
     int level;
 
     do {
+        if (c->out_of_memory)
+            return false;
         level = conflict_level(c);
         if (level == 0)
             return false;
