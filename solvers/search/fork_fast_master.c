@@ -23,7 +23,8 @@
 enum {
     MAX_NEW_ROWS = 120, /* behind those that an order begins with */
     MAX_CUTS = 12,      /* how often there are new ones */
-    MAX_PATTERNS = 480, /* of a program; half of it is left to the next */
+    MAX_PATTERNS = 400, /* of a program */
+    MAX_CARRIED = 64,   /* from one to the next */
     FEWEST_WEIGHTS = 1 << 12
 };
 
@@ -179,12 +180,11 @@ static bool suits(const mo_fast *f, mo_fast_pattern *pattern)
     return true;
 }
 
-/* What other orders have taught; of too much, the newer half. */
+/* What other orders have taught; of too much, the newest. */
 static mo_status mix_pool(mo_fast_master *m, mo_error *err)
 {
     mo_status status = MO_OK;
-    size_t old =
-        m->n_pool > MAX_PATTERNS / 2 ? m->n_pool - MAX_PATTERNS / 2 : 0;
+    size_t old = m->n_pool > MAX_CARRIED ? m->n_pool - MAX_CARRIED : 0;
 
     for (size_t i = 0; i < old; i++)
         free_pattern(&m->pool[i]);
@@ -386,25 +386,41 @@ static mo_status price_program(mo_fast_master *m, int *added, mo_error *err)
     return mix_found(m, z, added, err);
 }
 
+/* Fills columns, one behind the other, for the rows that the program lacks. */
+static void fill_columns(mo_fast_master *m, double *columns, size_t length)
+{
+    size_t n = m->rows.n - m->n_columns, last = (size_t) mo_fast_last(m->f);
+
+    for (size_t c = 0; c < n; c++)
+        for (size_t t = 1; t <= last; t++)
+            columns[c * length + t - 1] = balance(m, m->n_columns + c, (int) t);
+    for (size_t i = 0; i < m->n_mixed; i++) {
+        find_load(m, &m->mixed[i]);
+        for (size_t c = 0; c < n; c++)
+            columns[c * length + last + i] =
+                -(double) m->load_ns[m->n_columns + c] / m->scale_ns;
+    }
+}
+
 static mo_status add_columns(mo_fast_master *m, mo_error *err)
 {
-    int last = mo_fast_last(m->f);
-    mo_status status = MO_OK;
+    size_t n = m->rows.n - m->n_columns;
+    size_t length = (size_t) mo_fast_last(m->f) + m->n_mixed;
+    double *columns = calloc(n * length + 1, sizeof *columns);
+    mo_status status = columns ? MO_OK : mo_fail_memory(err);
 
     mo_fast_index_fill(m->f, &m->all, &m->rows, NULL);
-    for (; m->n_columns < m->rows.n && status == MO_OK; m->n_columns++) {
-        for (int t = 1; t <= last; t++)
-            m->entries[t - 1] = balance(m, m->n_columns, t);
-        for (size_t i = 0; i < m->n_mixed; i++) {
-            find_load(m, &m->mixed[i]);
-            m->entries[(size_t) last + i] =
-                -(double) m->load_ns[m->n_columns] / m->scale_ns;
-        }
-        m->best[m->n_columns] = 0;
+    if (status == MO_OK)
+        fill_columns(m, columns, length);
+    for (size_t c = 0; c < n && status == MO_OK; c++) {
+        size_t row = m->n_columns++;
+
+        m->best[row] = 0;
         status = mo_simplex_column(
-            m->lp, (double) m->rows.rows[m->n_columns].base_ns / m->scale_ns,
-            m->entries, err);
+            m->lp, (double) m->rows.rows[row].base_ns / m->scale_ns,
+            columns + c * length, err);
     }
+    free(columns);
     return status;
 }
 
