@@ -6,6 +6,7 @@
 #include "schedule/part.h"
 #include "solvers/search/exact.h"
 #include "solvers/search/fork_fast.h"
+#include "solvers/search/fork_timed.h"
 
 enum { FIRST_NODES = 10000 };
 
@@ -22,6 +23,24 @@ static mo_status be_fast(const mo_blocks *b, mo_proof *it, mo_error *err)
     return mo_fork_fast(it->fork, &b->kinds->regime,
                         device_of(s->u, it->pair / n),
                         device_of(s->v, it->pair % n), &it->lower_ns, err);
+}
+
+static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+                        mo_error *err)
+{
+    const mo_segment *s = b->blocks[it->block].segment;
+    int n = b->kinds->x->n_devices;
+    mo_timed_options options = { .effort = it->effort, .stop = stop };
+    bool refuted = false;
+    /* What cannot end by then takes a nanosecond more. */
+    mo_status status = mo_fork_timed(
+        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
+        device_of(s->v, it->pair % n), it->target_ns - 1, &options, &refuted,
+        err);
+
+    if (status == MO_OK && refuted)
+        it->lower_ns = it->target_ns;
+    return status;
 }
 
 /* The block as an instance of its own.  The clock begins when u has ended and
@@ -99,6 +118,9 @@ void mo_proof_make(const mo_blocks *b, mo_proof *it, const mo_stop *stop)
     switch (it->how) {
     case MO_PROOF_FAST:
         it->status = be_fast(b, it, &it->err);
+        break;
+    case MO_PROOF_TIMED:
+        it->status = refute(b, it, stop, &it->err);
         break;
     case MO_PROOF_EXACT:
         it->status = search_all(b, it, stop, &it->err);

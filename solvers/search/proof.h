@@ -15,6 +15,7 @@
 
 typedef enum mo_proof_way {
     MO_PROOF_FAST, /* what loads and patterns tell */
+    MO_PROOF_TIMED,
     MO_PROOF_EXACT
 } mo_proof_way;
 

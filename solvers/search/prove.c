@@ -130,8 +130,7 @@ static int64_t most_ns(const mo_prover *m, int block, int pair)
     const aim *it = aim_of(m, block, pair);
     int64_t least_ns = b->lower_ns[pair], most = b->seen_ns[pair];
 
-    if (b->segment->n == 0 || b->segment->n > EXACT_OPS || it->effort == 0 ||
-        it->effort > MOST_EFFORT)
+    if (b->segment->n == 0 || it->effort == 0 || it->effort > MOST_EFFORT)
         return least_ns;
     if (most == INT64_MAX)
         most = least_ns + least_ns / 4;
@@ -377,7 +376,11 @@ static mo_status plan_targets(mo_prover *m, mo_proof *proofs, int most, int *n,
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
             if (m->raised_ns[i][p] > m->blocks->blocks[i].lower_ns[p])
-                status = add(m, i, p, MO_PROOF_EXACT, &proofs[(*n)++], err);
+                status = add(m, i, p,
+                             m->blocks->blocks[i].segment->n <= EXACT_OPS
+                                 ? MO_PROOF_EXACT
+                                 : MO_PROOF_TIMED,
+                             &proofs[(*n)++], err);
     return status;
 }
 

@@ -118,6 +118,19 @@ static void time_pieces(const mo_kinds *kinds, const mo_path *path,
     assert(t == s->n_transfers);
 }
 
+/* Sets the makespan.  With live memory every start may have its reason, and
+ * what is moved to the left may no longer fit. */
+static mo_status finish(const mo_instance *x, mo_schedule *s, mo_error *err)
+{
+    if (s->regime.memory != MO_MEMORY_LIVE)
+        return mo_schedule_shift(x, s, err);
+    s->makespan_ns = 0;
+    for (int i = 0; i < s->n; i++)
+        if (end_ns(x, s, i) > s->makespan_ns)
+            s->makespan_ns = end_ns(x, s, i);
+    return MO_OK;
+}
+
 mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
                     mo_schedule **schedule, mo_error *err)
 {
@@ -134,7 +147,7 @@ mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
     if (status != MO_OK)
         return status;
     time_pieces(kinds, path, s);
-    status = mo_schedule_shift(kinds->x, s, err);
+    status = finish(kinds->x, s, err);
     if (status == MO_OK)
         *schedule = s;
     else
@@ -184,7 +197,7 @@ static mo_status take_piece(mo_kinds *kinds, int piece, const mo_schedule *s,
     if (status != MO_OK)
         return status;
     copy_times(kinds, piece, s, begin_ns, taken);
-    status = mo_schedule_shift(kind->part->x, taken, err);
+    status = finish(kind->part->x, taken, err);
     if (status == MO_OK)
         status = mo_schedule_fits(kind->part->x, taken, &fits, err);
     if (status == MO_OK && fits)

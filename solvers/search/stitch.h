@@ -10,7 +10,7 @@
 #include "solvers/search/path.h"
 
 /* The best schedules of the pairs that the way takes, one behind the other,
- * left-shifted.  Each of those pairs has one. */
+ * left-shifted but for live memory.  Each of those pairs has one. */
 mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
                     mo_schedule **schedule, mo_error *err);
 
