@@ -84,7 +84,7 @@ confirm()
 {
     optimum=$1
     shift
-    exits "GoogLeNet $*" 0 moirai-emit -q --strengthen 20 "$@" "$googlenet" \
+    exits "GoogLeNet $*" 0 moirai-emit -q --strengthen 60 "$@" "$googlenet" \
         -o "$work/g.lp" --start "$work/g.sol"
     for solver in highs scip; do
         if ! has_solver $solver; then
