@@ -15,7 +15,7 @@
 enum {
     CELLS = 450,
     MAX_DEPTH = 64,
-    MAX_NODES = 24, /* states, at effort 1 */
+    MAX_NODES = 80, /* states, at effort 1 */
     STEPS = 60,     /* at effort 1, to better prices of one state */
     ROUNDS = 4,
     MAX_DEVICES = 16, /* beyond these it would take too long */

@@ -45,9 +45,8 @@ static void pivot(mo_simplex *lp, int r, int s)
         if (i == r || factor == 0)
             continue;
         t[s] = 0;
-        subtract(t, factor, in, n);
+        lp->norm[i] = subtract(t, factor, in, n);
         lp->rhs[i] -= factor * lp->rhs[r];
-        lp->norm[i] = square_sum(t, n);
     }
     by = lp->d[s];
     lp->d[s] = 0;

@@ -33,15 +33,17 @@ enum {
     MAX_ROWS = 420,
     KEPT_ROWS = 320,
     MAX_PATTERNS = 2000,
+    REMEMBERED = 2,  /* states for which an interval is kept without a price */
     INHERITED = 240, /* rows that a new state begins with */
     RANGES = 2       /* of a resource are added in one round */
 };
 
 #define CROWDED                                                                \
-    0.002           /* of all cells: so much too much is worth an interval     \
-                     */
-#define ROOF   4    /* of any value */
-#define ENOUGH 1e-7 /* more than 1, it may still be worth looking */
+    0.002               /* of all cells: so much too much is worth an interval \
+                         */
+#define ROOF       4    /* of any value */
+#define NEGLIGIBLE 1e-6 /* a price */
+#define ENOUGH     1e-7 /* more than 1, it may still be worth looking */
 
 struct mo_timed_master {
     const mo_timed_case *c;
@@ -53,7 +55,9 @@ struct mo_timed_master {
     mo_timed_way way;
 
     mo_timed_interval *intervals;
+    int *used; /* by interval: the last state that had a price on it */
     int n_intervals;
+    int n_states; /* that were looked at */
 
     /* Columns: v by class, y by device, a price for each of the limits that a
      * state may have, and one for each interval. */
@@ -119,6 +123,7 @@ static mo_status reserve(mo_timed_master *m, mo_error *err)
     m->way.start = calloc(nodes, sizeof *m->way.start);
     m->way.jobs = calloc(jobs, sizeof *m->way.jobs);
     m->intervals = calloc(intervals, sizeof *m->intervals);
+    m->used = calloc(intervals, sizeof *m->used);
     m->rows = calloc(rows, sizeof *m->rows);
     m->kept = calloc(rows, sizeof *m->kept);
     m->entries = calloc(rows, sizeof *m->entries);
@@ -126,8 +131,8 @@ static mo_status reserve(mo_timed_master *m, mo_error *err)
     m->point = calloc(columns, sizeof *m->point);
     m->extra = calloc(nodes * (size_t) c->n_devices, sizeof *m->extra);
     if (!m->way.device || !m->way.start || !m->way.jobs || !m->intervals ||
-        !m->rows || !m->kept || !m->entries || !m->best || !m->point ||
-        !m->extra)
+        !m->used || !m->rows || !m->kept || !m->entries || !m->best ||
+        !m->point || !m->extra)
         return mo_fail_memory(err);
     return MO_OK;
 }
@@ -186,6 +191,7 @@ void mo_timed_master_free(mo_timed_master *m)
     free(m->way.start);
     free(m->way.jobs);
     free(m->intervals);
+    free(m->used);
     free(m->rows);
     free(m->kept);
     free(m->entries);
@@ -244,6 +250,37 @@ static mo_status add_row(mo_timed_master *m, mo_timed_pattern *p, mo_error *err)
     if (status == MO_OK)
         m->rows[m->n_rows++] = p;
     return status;
+}
+
+/* Intervals that have not been of use for some time are forgotten, but for
+ * those that are all of a resource's time. */
+static void forget_intervals(mo_timed_master *m)
+{
+    double *best = m->best + MO_TIMED_MAX_LIMITS;
+    int n = 0;
+
+    m->n_states++;
+    for (int i = 0; i < m->n_intervals; i++) {
+        const mo_timed_interval *interval = &m->intervals[i];
+
+        if (m->used[i] + REMEMBERED < m->n_states &&
+            interval->last - interval->first < m->c->cells)
+            continue;
+        m->intervals[n] = *interval;
+        m->used[n] = m->used[i];
+        best[n++] = best[i];
+    }
+    m->n_intervals = n;
+}
+
+static void mark_used(mo_timed_master *m)
+{
+    const double *z = mo_simplex_z(m->lp) + n_values(m) + MO_TIMED_MAX_LIMITS;
+    const double *best = m->best + MO_TIMED_MAX_LIMITS;
+
+    for (int i = 0; i < m->n_intervals; i++)
+        if (z[i] > NEGLIGIBLE || best[i] > NEGLIGIBLE)
+            m->used[i] = m->n_states;
 }
 
 /* Values have a roof until there are rows for them, so that the program begins
@@ -444,25 +481,6 @@ static void keep_best(mo_timed_master *m, const double *price, double value)
     memmove(m->best, price, (size_t) n_prices(m) * sizeof *price);
 }
 
-static mo_status add_interval(mo_timed_master *m,
-                              const mo_timed_interval *interval, mo_error *err)
-{
-    mo_status status;
-
-    for (int i = 0; i < m->n_rows; i++)
-        m->entries[i] = i == 0;
-    for (int i = 0; i < m->n_rows; i++)
-        if (m->rows[i])
-            m->entries[i] = -times_of(m, m->rows[i]) *
-                            mo_timed_pool_part(&m->pool, m->rows[i], interval);
-    status = mo_simplex_column(m->lp, 0, m->entries, err);
-    if (status == MO_OK) {
-        m->best[n_prices(m)] = 0;
-        m->intervals[m->n_intervals++] = *interval;
-    }
-    return status;
-}
-
 static bool is_known(const mo_timed_master *m, const mo_timed_interval *other)
 {
     for (int i = 0; i < m->n_intervals; i++)
@@ -484,24 +502,24 @@ static void lay_out(mo_timed_master *m)
                                weight[i] * times_of(m, m->rows[i]));
 }
 
-static mo_status add_intervals(mo_timed_master *m, bool *added, mo_error *err)
+/* Returns whether some were added. */
+static bool add_intervals(mo_timed_master *m)
 {
-    mo_status status = MO_OK;
+    int before = m->n_intervals;
 
-    *added = false;
     lay_out(m);
     for (int r = 0; r < m->c->n_resources; r++)
-        for (int i = 0; i < RANGES && status == MO_OK; i++) {
+        for (int i = 0; i < RANGES && m->n_intervals < MAX_INTERVALS; i++) {
             mo_timed_interval worst;
             double excess = mo_timed_crowd_worst(m->crowd, r, &worst);
 
-            if (excess < CROWDED * m->c->cells ||
-                m->n_intervals >= MAX_INTERVALS || is_known(m, &worst))
+            if (excess < CROWDED * m->c->cells || is_known(m, &worst))
                 break;
-            status = add_interval(m, &worst, err);
-            *added = true;
+            m->best[n_prices(m)] = 0;
+            m->used[m->n_intervals] = m->n_states;
+            m->intervals[m->n_intervals++] = worst;
         }
-    return status;
+    return m->n_intervals > before;
 }
 
 static void trim(mo_timed_master *m)
@@ -540,6 +558,29 @@ static mo_status look_at(mo_timed_master *m, const double *price, bool must,
     return MO_OK;
 }
 
+/* Patterns carry their weights; what has none is forgotten first. */
+static void weigh(mo_timed_master *m)
+{
+    const double *weight = mo_simplex_prices(m->lp);
+
+    for (size_t i = 0; i < m->pool.n; i++)
+        m->pool.patterns[i]->weight = 0;
+    for (int i = 0; i < m->n_rows; i++)
+        if (m->rows[i])
+            m->rows[i]->weight += weight[i];
+    mark_used(m);
+    mo_timed_pool_sort(&m->pool, MAX_PATTERNS);
+}
+
+/* The program anew, with the rows that were of use.  That is quicker than to
+ * mend it after new columns came: so many of its rows are ties. */
+static mo_status begin(mo_timed_master *m, mo_error *err)
+{
+    mo_status status = begin_lp(m, err);
+
+    return status == MO_OK ? inherit_rows(m, err) : status;
+}
+
 /* One step: other prices, or other intervals.  *on: there may be more. */
 static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
                       mo_error *err)
@@ -553,8 +594,11 @@ static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
         return MO_OK;
     m->load = mo_simplex_value(m->lp);
     if (m->load <= 1 + ENOUGH) {
-        *on = false;
-        return (*rounds)-- > 0 ? add_intervals(m, on, err) : MO_OK;
+        *on = (*rounds)-- > 0 && add_intervals(m);
+        if (!*on)
+            return MO_OK;
+        weigh(m);
+        return begin(m, err);
     }
     find_point(m, false);
     status = look_at(m, m->point, false, &cut, refuted, err);
@@ -564,19 +608,6 @@ static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
         *on = cut;
     }
     return status;
-}
-
-/* Patterns carry their weights; what has none is forgotten first. */
-static void end(mo_timed_master *m)
-{
-    const double *weight = mo_simplex_prices(m->lp);
-
-    for (size_t i = 0; i < m->pool.n; i++)
-        m->pool.patterns[i]->weight = 0;
-    for (int i = 0; i < m->n_rows; i++)
-        if (m->rows[i])
-            m->rows[i]->weight += weight[i];
-    mo_timed_pool_sort(&m->pool, MAX_PATTERNS);
 }
 
 mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
@@ -590,9 +621,8 @@ mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
     *refuted = false;
     m->load = 0;
     m->state = state;
-    status = begin_lp(m, err);
-    if (status == MO_OK)
-        status = inherit_rows(m, err);
+    forget_intervals(m);
+    status = begin(m, err);
     if (status == MO_OK) {
         m->best_value = 0;
         memset(m->best, 0, MO_TIMED_MAX_LIMITS * sizeof *m->best);
@@ -603,7 +633,7 @@ mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
          i++)
         status = step(m, &rounds, &on, refuted, err);
     if (status == MO_OK)
-        end(m);
+        weigh(m);
     return status;
 }
 
