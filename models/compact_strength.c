@@ -49,24 +49,25 @@ static bool is_possible(const mo_compact *c, size_t number, int a, int b)
                mo_items_latest_start(c->frame, pair->v, b);
 }
 
-/* The longest time of a transfer from u that v alone waits for; then precedence
- * says so much for every pair of devices. */
-static int64_t transfer_ns(const mo_compact *c, int u, int v, int a, int b)
+/* The longest time of a transfer from u that v alone waits for; precedence says
+ * so much for every pair of devices.  Items stand in the order of their
+ * producers. */
+static int64_t transfer_ns(const mo_compact *c, int u, int v, mo_arc arc)
 {
     const mo_instance *x = c->x;
     int64_t longest = 0;
+    int first, end;
 
-    for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
-        int t = x->flows[q].tensor;
+    if (x->out_start[u] == x->out_start[u + 1])
+        return 0;
+    first = c->items->of_tensor[x->flows[x->out_start[u]].tensor];
+    end = c->items->of_tensor[x->flows[x->out_start[u + 1] - 1].tensor + 1];
+    for (int i = first; i < end; i++) {
+        const mo_item *item = &c->items->items[i];
 
-        for (int i = c->items->of_tensor[t]; i < c->items->of_tensor[t + 1];
-             i++) {
-            const mo_item *item = &c->items->items[i];
-
-            if (item->to == v && !item->stuck &&
-                mo_items_ns(c->items, item, (mo_arc){ a, b }) > longest)
-                longest = mo_items_ns(c->items, item, (mo_arc){ a, b });
-        }
+        if (item->to == v && !item->stuck &&
+            mo_items_ns(c->items, item, arc) > longest)
+            longest = mo_items_ns(c->items, item, arc);
     }
     return longest;
 }
@@ -80,7 +81,7 @@ static bool says_more(const mo_compact *c, size_t number)
         for (int b = 0; b < c->x->n_devices; b++)
             if (is_possible(c, number, a, b) &&
                 mo_frame_pair_ns(c->frame, number, a, b) >
-                    transfer_ns(c, pair->u, pair->v, a, b))
+                    transfer_ns(c, pair->u, pair->v, (mo_arc){ a, b }))
                 return true;
     return false;
 }

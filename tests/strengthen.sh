@@ -77,7 +77,7 @@ done
 complains "time is not negative" 2 "--strengthen" \
     moirai-emit --strengthen -1 "$inception"
 
-# ------------------------------------------------------- the authors' GoogLeNet --
+# --------------------------------------------------- the authors' GoogLeNet --
 
 # Emits it in a regime and has the optimum, in us, confirmed by each solver.
 confirm()
