@@ -9,11 +9,13 @@ static bool is_open(const mo_exact_search *s, int literal)
     return literal != MO_NO_LITERAL && s->core.truth[literal] == 0;
 }
 
-/* Where all ops of the unit together lose the least time. */
+/* Where its first op loses the least time; but where the best schedule has it,
+ * as long as nothing much better is asked for. */
 static int best_place(const mo_exact_search *s, int unit)
 {
     const mo_exact_model *m = &s->model;
     int first = m->units->ops[m->units->start[unit]];
+    bool asks = mo_exact_limit_ns(s) < s->horizon_ns;
     int K = m->x->n_devices, best = -1;
     int64_t least = INT64_MAX;
 
@@ -23,7 +25,7 @@ static int best_place(const mo_exact_search *s, int unit)
 
         if (!is_open(s, m->place[unit * K + k]))
             continue;
-        if (s->device[first] == k)
+        if (!asks && s->device[first] == k)
             return k;
         ns = s->core.value[MO_HEAD(mode)] + m->modes[mode].length_ns +
              s->core.value[MO_TAIL(mode)];
