@@ -182,7 +182,8 @@ static mo_status reserve(mo_blocks *b, const writer *w, mo_error *err)
         block->segment = segment_of(w, i);
         block->lower_ns = malloc(n_pairs * sizeof *block->lower_ns);
         block->seen_ns = malloc(n_pairs * sizeof *block->seen_ns);
-        if (!block->lower_ns || !block->seen_ns)
+        block->hints = calloc(n_pairs, sizeof *block->hints);
+        if (!block->lower_ns || !block->seen_ns || !block->hints)
             return mo_fail_memory(err);
         for (size_t pair = 0; pair < n_pairs; pair++)
             block->lower_ns[pair] = block->seen_ns[pair] = INT64_MAX;
@@ -314,14 +315,32 @@ mo_status mo_blocks_make(const mo_kinds *kinds, int threads,
     return status;
 }
 
+void mo_blocks_keep_hint(mo_blocks *b, int block, int pair, mo_hint hint)
+{
+    mo_hint *kept = &b->blocks[block].hints[pair];
+
+    free(kept->device);
+    free(kept->start_ns);
+    *kept = hint;
+}
+
+static void clear(mo_blocks *b, int block)
+{
+    int n_pairs = b->kinds->x->n_devices * b->kinds->x->n_devices;
+
+    for (int p = 0; p < n_pairs && b->blocks[block].hints; p++)
+        mo_blocks_keep_hint(b, block, p, (mo_hint){ 0 });
+    free(b->blocks[block].hints);
+    free(b->blocks[block].lower_ns);
+    free(b->blocks[block].seen_ns);
+}
+
 void mo_blocks_free(mo_blocks *b)
 {
     if (!b)
         return;
-    for (int i = 0; i < b->n && b->blocks; i++) {
-        free(b->blocks[i].lower_ns);
-        free(b->blocks[i].seen_ns);
-    }
+    for (int i = 0; i < b->n && b->blocks; i++)
+        clear(b, i);
     for (int i = 0; i < b->kinds->n && b->chained; i++) {
         mo_chain_free(b->chained[i].chain);
         free(b->chained[i].places.allowed);

@@ -20,6 +20,13 @@
 #include "schedule/places.h"
 #include "solvers/search/kind.h"
 
+/* Where a proof that failed would have the ops of a block, and since when: no
+ * schedule, but something to begin with. */
+typedef struct mo_hint {
+    int *device; /* by op of the segment; NULL: there is none */
+    int64_t *start_ns;
+} mo_hint;
+
 /* Blocks that are alike.  By pair of devices at their ends, a * K + b, with 0
  * where there is no such end: */
 typedef struct mo_block {
@@ -27,6 +34,7 @@ typedef struct mo_block {
     const mo_segment *segment;
     int64_t *lower_ns; /* proven; INT64_MAX: cannot be */
     int64_t *seen_ns;  /* what some schedule took; INT64_MAX: never seen */
+    mo_hint *hints;
 } mo_block;
 
 /* A kind of pieces in blocks. */
@@ -63,5 +71,8 @@ mo_status mo_blocks_trace(const mo_blocks *blocks, int kind, int pair,
 
 /* Looks at a schedule of a kind for what its blocks can take. */
 void mo_blocks_see(mo_blocks *blocks, int kind, const mo_schedule *schedule);
+
+/* Owns what the hint owns from then on. */
+void mo_blocks_keep_hint(mo_blocks *blocks, int block, int pair, mo_hint hint);
 
 #endif

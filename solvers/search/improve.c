@@ -17,7 +17,7 @@ enum {
     MOST_PATHS = 24,        /* looked for in one round */
     FIRST_NODES = 2000,     /* doubles by level */
     START_WORK = 4000000,   /* ops by pairs by devices, for first schedules */
-    FIRST_MOVES = 2000000,  /* ops by moves: a tenth of a second */
+    FIRST_MOVES = 4000000,  /* ops by moves: a tenth of a second */
     LAST_MOVES = 400000000, /* some ten seconds */
     LEAST_MOVES = 2000,
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
@@ -40,6 +40,7 @@ struct mo_improver {
     bool *chosen; /* by kind and pair */
     option *options;
     size_t n, room;
+    double hoped; /* part of the makespan */
 };
 
 static mo_status reserve(mo_improver *m, mo_error *err)
@@ -237,9 +238,35 @@ static bool is_along_next(const mo_kind *kind, int level)
     return kind->n > ALONG_OPS && level <= ALONG_LEVELS && level % 2 == 1;
 }
 
+/* What a failed proof says of the largest block on the way that the bound
+ * takes, if it says anything. */
+static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
+{
+    const mo_blocks *blocks = m->search->blocks;
+    const mo_chained *c = &blocks->chained[it->kind];
+    int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), most = -1;
+    mo_status status =
+        pairs ? mo_blocks_trace(blocks, it->kind, it->pair, NULL, pairs, err)
+              : mo_fail_memory(err);
+
+    for (int s = 0; s < c->chain->n && status == MO_OK; s++) {
+        const mo_segment *segment = &c->chain->segments[s];
+        const mo_hint *hint = &blocks->blocks[c->block[s]].hints[pairs[s]];
+
+        if (!hint->device || segment->n <= most)
+            continue;
+        most = segment->n;
+        it->hint = hint;
+        it->segment = segment;
+        it->segment_pair = pairs[s];
+    }
+    free(pairs);
+    return status;
+}
+
 /* The level counts from 1 on: what has not been tried at all is at 0. */
-static void fill_try(const mo_improver *m, const option *chosen, int copy,
-                     uint64_t seed, mo_try *it)
+static mo_status fill_try(mo_improver *m, const option *chosen, int copy,
+                          uint64_t seed, mo_try *it, mo_error *err)
 {
     const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
     int level = kind->pairs[chosen->pair].level + 1;
@@ -253,19 +280,22 @@ static void fill_try(const mo_improver *m, const option *chosen, int copy,
         (copy == 0 && is_exact_next(kind, level))) {
         it->how = MO_TRY_EXACT;
         it->effort = (int64_t) FIRST_NODES << (level < 24 ? level : 24);
-        return;
+        return MO_OK;
     }
     if (copy == 0 && is_along_next(kind, level)) {
         it->how = MO_TRY_ALONG;
         it->effort = ALONG_MOVES;
         for (int i = 0; i < level; i++)
             it->effort *= 3;
-        return;
+        return MO_OK;
     }
     it->effort = moves_for(kind, level);
+    if (copy % 2 == 1 && m->search->blocks)
+        return find_hint(m, it, err);
     /* Now and then from far away: some of the best are in other valleys. */
-    if (copy % 4 == 3)
+    if (copy % 4 == 2)
         it->hot = 0.004;
+    return MO_OK;
 }
 
 static bool is_worth_trying(const mo_improver *m, int number, int pair,
@@ -351,6 +381,8 @@ static mo_status add_paths(mo_improver *m, mo_try_way how, mo_error *err)
         if (length_ns >= s->upper_path_ns)
             break;
         most_ns = i == 0 ? saved_ns : most_ns;
+        if (i == 0 && how == MO_TRY_ANNEAL)
+            m->hoped = saved_ns / (double) s->upper_path_ns;
         status = add_path(m, how, saved_ns / most_ns, &any, err);
     }
     return status;
@@ -412,6 +444,7 @@ static mo_status find_options(mo_improver *m, mo_error *err)
     mo_status status;
 
     m->n = 0;
+    m->hoped = 0;
     memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
     set_hopes(m);
     status = add_paths(m, MO_TRY_ANNEAL, err);
@@ -422,29 +455,32 @@ static mo_status find_options(mo_improver *m, mo_error *err)
 }
 
 mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int most,
-                           int *n, mo_error *err)
+                           int *n, double *hoped, mo_error *err)
 {
     uint64_t seed = mo_random_seed(m->search->task->seed, (uint64_t) round);
     mo_status status = find_options(m, err);
     int n_chosen;
 
     *n = 0;
+    *hoped = m->hoped;
     if (status != MO_OK)
         return status;
     n_chosen = choose(m, most);
     for (int i = 0; i < n_chosen; i++) {
         int copies = copies_of(m, i, n_chosen, most);
 
-        for (int c = 0; c < copies && *n < most; c++, (*n)++)
-            fill_try(m, &m->options[i], c, mo_random_seed(seed, (uint64_t) *n),
-                     &tries[*n]);
+        for (int c = 0; c < copies && *n < most && status == MO_OK; c++) {
+            uint64_t own = mo_random_seed(seed, (uint64_t) *n);
+
+            status = fill_try(m, &m->options[i], c, own, &tries[(*n)++], err);
+        }
     }
     for (int i = 0; i < n_chosen; i++) {
         const option *o = &m->options[i];
 
         m->search->kinds->kinds[o->kind].pairs[o->pair].level++;
     }
-    return MO_OK;
+    return status;
 }
 
 void mo_improver_take(mo_improver *m, mo_try *it)

@@ -24,9 +24,10 @@ void mo_improver_free(mo_improver *improver);
 mo_status mo_improver_begin(mo_improver *improver, mo_try **tries, int *n,
                             mo_error *err);
 
-/* What to try next, at most so many; 0: nothing is worth trying. */
+/* What to try next, at most so many; 0: nothing is worth trying.  *hoped is the
+ * part of the makespan that is hoped to be saved, sooner or later. */
 mo_status mo_improver_plan(mo_improver *improver, int round, mo_try *tries,
-                           int most, int *n, mo_error *err);
+                           int most, int *n, double *hoped, mo_error *err);
 
 /* Takes over what came of an attempt. */
 void mo_improver_take(mo_improver *improver, mo_try *it);

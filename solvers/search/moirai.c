@@ -20,8 +20,13 @@
 
 enum {
     MOST_TRIES = 16, /* in a round */
-    MOST_PROOFS = 8
+    MOST_PROOFS = 8,
+    FEW_PROOFS = 2
 };
+
+/* Proofs take long and bring a hundredth or two: as long as schedules promise
+ * more than that, a few are made for what they tell when they fail. */
+#define MUCH_HOPE 0.015
 
 typedef struct round {
     mo_search *search;
@@ -94,11 +99,14 @@ static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
     mo_try tries[MOST_TRIES];
     mo_proof proofs[MOST_PROOFS];
     round r = { .search = s, .tries = tries, .proofs = proofs };
-    mo_status status =
-        mo_improver_plan(improver, number, tries, MOST_TRIES, &r.n_tries, err);
+    double hoped = 0;
+    mo_status status = mo_improver_plan(improver, number, tries, MOST_TRIES,
+                                        &r.n_tries, &hoped, err);
 
     if (status == MO_OK && prover)
-        status = mo_prover_plan(prover, proofs, MOST_PROOFS, &r.n_proofs, err);
+        status = mo_prover_plan(prover, proofs,
+                                hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS,
+                                &r.n_proofs, err);
     *any = r.n_tries + r.n_proofs > 0;
     if (status == MO_OK)
         status = run(&r, improver, prover, err);

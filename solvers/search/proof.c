@@ -25,21 +25,39 @@ static mo_status be_fast(const mo_blocks *b, mo_proof *it, mo_error *err)
                         device_of(s->v, it->pair % n), &it->lower_ns, err);
 }
 
+static void clear_hint(mo_hint *hint)
+{
+    free(hint->device);
+    free(hint->start_ns);
+    *hint = (mo_hint){ 0 };
+}
+
 static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
                         mo_error *err)
 {
     const mo_segment *s = b->blocks[it->block].segment;
     int n = b->kinds->x->n_devices;
-    mo_timed_options options = { .effort = it->effort, .stop = stop };
-    bool refuted = false;
-    /* What cannot end by then takes a nanosecond more. */
-    mo_status status = mo_fork_timed(
-        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
-        device_of(s->v, it->pair % n), it->target_ns - 1, &options, &refuted,
-        err);
+    bool refuted = false, suggested = false;
+    mo_timed_options options = { .effort = it->effort,
+                                 .stop = stop,
+                                 .suggested = &suggested };
+    mo_status status;
 
+    it->hint.device = malloc((size_t) s->n * sizeof *it->hint.device);
+    it->hint.start_ns = malloc((size_t) s->n * sizeof *it->hint.start_ns);
+    options.device = it->hint.device;
+    options.start_ns = it->hint.start_ns;
+    if (!it->hint.device || !it->hint.start_ns)
+        return mo_fail_memory(err);
+    /* What cannot end by then takes a nanosecond more. */
+    status = mo_fork_timed(it->fork, &b->kinds->regime,
+                           device_of(s->u, it->pair / n),
+                           device_of(s->v, it->pair % n), it->target_ns - 1,
+                           &options, &refuted, err);
     if (status == MO_OK && refuted)
         it->lower_ns = it->target_ns;
+    if (status != MO_OK || refuted || !suggested)
+        clear_hint(&it->hint);
     return status;
 }
 

@@ -28,6 +28,7 @@ typedef struct mo_proof {
 
     /* What came of it. */
     int64_t lower_ns;
+    mo_hint hint; /* the caller's */
     mo_status status;
     mo_error err;
 } mo_proof;

@@ -8,14 +8,17 @@ enum {
     MOST_EFFORT = 7,   /* then there is no more hope for a target */
     MOST_PATHS = 100,  /* made longer in one plan */
     FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
+    FIRST_STEP = 80,   /* part of a time to raise it by; more when that works */
     FINE = 2000        /* parts of a time that are too few to be a target */
 };
 
 /* By block and pair. */
 typedef struct aim {
     int64_t failed_ns; /* not proven with this effort; INT64_MAX: all others */
+    int64_t step_ns;   /* how far to go at once; 0: not known yet */
     int64_t uses;      /* while planning: on the path that is looked at */
     int effort;        /* from 1 on; 0: not even the fast way has been gone */
+    int turn;          /* while planning: when it was raised first, from 1 on */
 } aim;
 
 struct mo_prover {
@@ -33,6 +36,13 @@ struct mo_prover {
 static aim *aim_of(const mo_prover *m, int block, int pair)
 {
     return &m->aims[(size_t) block * (size_t) m->n_pairs + (size_t) pair];
+}
+
+/* Small blocks are searched through; others are looked at the fast way first.
+ */
+static bool is_small(const mo_prover *m, int block)
+{
+    return m->blocks->blocks[block].segment->n <= EXACT_OPS;
 }
 
 static int longest_chain(const mo_blocks *blocks)
@@ -63,7 +73,8 @@ static mo_status reserve_tables(mo_prover *m, mo_error *err)
     }
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs; p++)
-            *aim_of(m, i, p) = (aim){ .failed_ns = INT64_MAX };
+            *aim_of(m, i, p) =
+                (aim){ .failed_ns = INT64_MAX, .effort = is_small(m, i) };
     return MO_OK;
 }
 
@@ -128,12 +139,13 @@ static int64_t most_ns(const mo_prover *m, int block, int pair)
 {
     const mo_block *b = &m->blocks->blocks[block];
     const aim *it = aim_of(m, block, pair);
-    int64_t least_ns = b->lower_ns[pair], most = b->seen_ns[pair];
+    int64_t least_ns = b->lower_ns[pair], most = b->seen_ns[pair], step_ns;
 
     if (b->segment->n == 0 || it->effort == 0 || it->effort > MOST_EFFORT)
         return least_ns;
-    if (most == INT64_MAX)
-        most = least_ns + least_ns / 4;
+    step_ns = it->step_ns > 0 ? it->step_ns : least_ns / FIRST_STEP + 1;
+    if (most - least_ns > step_ns)
+        most = least_ns + step_ns;
     if (it->failed_ns != INT64_MAX &&
         least_ns + (it->failed_ns - least_ns) / 2 < most)
         most = least_ns + (it->failed_ns - least_ns) / 2;
@@ -144,8 +156,11 @@ static void begin_plan(mo_prover *m)
 {
     size_t size = (size_t) m->n_pairs * sizeof(int64_t);
 
-    for (int i = 0; i < m->blocks->n; i++)
+    for (int i = 0; i < m->blocks->n; i++) {
         memcpy(m->raised_ns[i], m->blocks->blocks[i].lower_ns, size);
+        for (int p = 0; p < m->n_pairs; p++)
+            aim_of(m, i, p)->turn = 0;
+    }
     for (int i = 0; i < m->search->kinds->n; i++) {
         const mo_kind *kind = &m->search->kinds->kinds[i];
 
@@ -238,14 +253,17 @@ static double room_on_path(const mo_prover *m)
 }
 
 /* Raises what is on the path by this part of its room. */
-static void raise_path(mo_prover *m, double part)
+static void raise_path(mo_prover *m, double part, int turn)
 {
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs; p++) {
             int64_t most = most_ns(m, i, p), now = m->raised_ns[i][p];
 
-            if (aim_of(m, i, p)->uses == 0 || most <= now)
+            aim *it = aim_of(m, i, p);
+
+            if (it->uses == 0 || most <= now)
                 continue;
+            it->turn = it->turn == 0 ? turn : it->turn;
             now += (int64_t) (part * (double) (most - now)) + 1;
             m->raised_ns[i][p] = now < most ? now : most;
         }
@@ -288,9 +306,11 @@ static mo_status reach(mo_prover *m, int64_t goal_ns, mo_error *err)
         room_ns = room_on_path(m);
         if (status != MO_OK || room_ns <= 0)
             break;
-        raise_path(m, (double) (goal_ns - length_ns) < room_ns
-                          ? (double) (goal_ns - length_ns) / room_ns
-                          : 1);
+        raise_path(m,
+                   (double) (goal_ns - length_ns) < room_ns
+                       ? (double) (goal_ns - length_ns) / room_ns
+                       : 1,
+                   i + 1);
         status = add_up(m, err);
     }
     return status;
@@ -324,7 +344,7 @@ static bool needs_fast(const mo_prover *m, int block, int pair)
 {
     const mo_block *b = &m->blocks->blocks[block];
 
-    return aim_of(m, block, pair)->effort == 0 && b->segment->n > 0 &&
+    return aim_of(m, block, pair)->effort == 0 &&
            b->lower_ns[pair] != INT64_MAX;
 }
 
@@ -368,19 +388,20 @@ mo_status mo_prover_begin(mo_prover *m, mo_proof **proofs, int *n,
     return status;
 }
 
+/* Those that were raised first are on the shortest paths. */
 static mo_status plan_targets(mo_prover *m, mo_proof *proofs, int most, int *n,
                               mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
-            if (m->raised_ns[i][p] > m->blocks->blocks[i].lower_ns[p])
-                status = add(m, i, p,
-                             m->blocks->blocks[i].segment->n <= EXACT_OPS
-                                 ? MO_PROOF_EXACT
-                                 : MO_PROOF_TIMED,
-                             &proofs[(*n)++], err);
+    for (int turn = 1; turn <= MOST_PATHS; turn++)
+        for (int i = 0; i < m->blocks->n; i++)
+            for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
+                if (aim_of(m, i, p)->turn == turn)
+                    status =
+                        add(m, i, p,
+                            is_small(m, i) ? MO_PROOF_EXACT : MO_PROOF_TIMED,
+                            &proofs[(*n)++], err);
     return status;
 }
 
@@ -403,15 +424,20 @@ mo_status mo_prover_plan(mo_prover *m, mo_proof *proofs, int most, int *n,
     return status;
 }
 
-void mo_prover_take(mo_prover *m, const mo_proof *it)
+void mo_prover_take(mo_prover *m, mo_proof *it)
 {
     int64_t *lower_ns = &m->blocks->blocks[it->block].lower_ns[it->pair];
     aim *a = aim_of(m, it->block, it->pair);
 
-    if (it->lower_ns > *lower_ns)
-        *lower_ns = it->lower_ns;
     if (it->how == MO_PROOF_FAST)
         a->effort = 1;
-    else if (it->lower_ns < it->target_ns && it->target_ns < a->failed_ns)
+    else if (it->lower_ns >= it->target_ns)
+        a->step_ns = 2 * (it->target_ns - *lower_ns);
+    else if (it->target_ns < a->failed_ns)
         a->failed_ns = it->target_ns;
+    if (it->lower_ns > *lower_ns)
+        *lower_ns = it->lower_ns;
+    if (it->hint.device)
+        mo_blocks_keep_hint(m->blocks, it->block, it->pair, it->hint);
+    it->hint = (mo_hint){ 0 };
 }

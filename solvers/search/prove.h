@@ -29,6 +29,6 @@ mo_status mo_prover_plan(mo_prover *prover, mo_proof *proofs, int most, int *n,
                          mo_error *err);
 
 /* Takes over what came of an attempt. */
-void mo_prover_take(mo_prover *prover, const mo_proof *it);
+void mo_prover_take(mo_prover *prover, mo_proof *it);
 
 #endif

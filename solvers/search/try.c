@@ -176,6 +176,78 @@ static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
     return status == MO_OK ? try_others(t, best, err) : status;
 }
 
+/* Puts what the hint says over a schedule: devices, and starts for the ranks.
+ */
+static void follow_hint(const attempt *t, mo_schedule *s)
+{
+    const mo_try *it = t->it;
+    const mo_segment *segment = it->segment;
+    int u = segment->u, v = segment->v, n = t->x.n_devices;
+    int64_t begin_ns =
+        u == MO_FREE
+            ? 0
+            : s->start_ns[u] + mo_instance_p_ns(&t->x, u, s->device[u]);
+
+    for (int i = 0; i < segment->n; i++) {
+        s->device[segment->ops[i]] = it->hint->device[i];
+        s->start_ns[segment->ops[i]] = begin_ns + it->hint->start_ns[i];
+    }
+    if (u != MO_FREE)
+        s->device[u] = it->segment_pair / n;
+    if (v != MO_FREE)
+        s->device[v] = it->segment_pair % n;
+}
+
+/* Groups stay together: their ops go where the first of them is. */
+static void join_groups(const attempt *t, mo_schedule *s, int *first)
+{
+    for (int g = 0; g < t->x.n_groups; g++)
+        first[g] = -1;
+    for (int i = 0; i < t->x.n; i++) {
+        int group = t->x.group[i];
+
+        if (group == MO_FREE)
+            continue;
+        if (first[group] < 0)
+            first[group] = i;
+        s->device[i] = s->device[first[group]];
+    }
+}
+
+/* What the hint makes of the start, in its place; where that does not fit, the
+ * start is left as it is. */
+static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
+                               mo_error *err)
+{
+    size_t n = (size_t) t->x.n;
+    mo_plan plan = { .device = malloc(n * sizeof *plan.device),
+                     .rank = malloc(n * sizeof *plan.rank) };
+    int *first = malloc(((size_t) t->x.n_groups + 1) * sizeof *first);
+    mo_schedule *like = NULL, *hinted = NULL;
+    mo_sim *sim = NULL;
+    mo_status status = plan.device && plan.rank && first
+                           ? mo_sim_new(&t->x, &t->kinds->regime, &sim, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = copy(t, *start_from, &like, err);
+    if (status == MO_OK) {
+        follow_hint(t, like);
+        join_groups(t, like, first);
+        status = try_like(t, like, sim, &plan, &hinted, err);
+    }
+    if (status == MO_OK && hinted) {
+        mo_schedule_free(*start_from);
+        *start_from = hinted;
+    }
+    mo_schedule_free(like);
+    mo_sim_free(sim);
+    free(first);
+    free(plan.device);
+    free(plan.rank);
+    return status;
+}
+
 static mo_status anneal(const attempt *t, mo_error *err)
 {
     mo_try *it = t->it;
@@ -188,6 +260,8 @@ static mo_status anneal(const attempt *t, mo_error *err)
     mo_schedule *from = NULL;
     mo_status status = find_start(t, &from, err);
 
+    if (status == MO_OK && from && it->hint)
+        status = start_by_hint(t, &from, err);
     if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
         options.branch_ops = it->fork->classes[0].members;
         options.n_branches = it->fork->classes[0].count;

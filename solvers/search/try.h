@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "schedule/schedule.h"
+#include "solvers/search/blocks.h"
 #include "solvers/search/fork.h"
 #include "solvers/search/kind.h"
 
@@ -31,6 +32,12 @@ typedef struct mo_try {
     uint64_t seed;
     double hot;          /* how warm annealing begins; 0: as it likes */
     const mo_fork *fork; /* branches that are alike, or NULL */
+
+    /* NULL, or where annealing begins: the ops of a segment of the kind's chain
+     * as the hint has them, its ends where its pair of devices says. */
+    const mo_hint *hint;
+    const mo_segment *segment;
+    int segment_pair;
 
     /* What came of it. */
     mo_schedule *schedule; /* or NULL */
