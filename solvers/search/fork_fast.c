@@ -65,7 +65,8 @@ static mo_status add(tree *t, const mo_fast_order *order, int64_t floor_ns,
     return MO_OK;
 }
 
-/* Replaces a node by what may come next. */
+/* Replaces a node by what may come next.  That nothing does comes first: what
+ * is dearer than an order that is not open need not be looked at closely. */
 static mo_status expand(tree *t, size_t at, mo_error *err)
 {
     node parent = t->nodes[at];
@@ -73,8 +74,11 @@ static mo_status expand(tree *t, size_t at, mo_error *err)
     mo_status status;
 
     t->nodes[at] = t->nodes[--t->n];
+    order.open = false;
+    status = add(t, &order, parent.bound_ns, err);
     order.n++;
-    for (int k = 0; k < t->f->n_devices; k++) {
+    order.open = order.n < t->f->n_devices - 1;
+    for (int k = 0; k < t->f->n_devices && status == MO_OK; k++) {
         bool there = k == t->f->a;
 
         for (int j = 0; j < parent.order.n; j++)
@@ -82,14 +86,9 @@ static mo_status expand(tree *t, size_t at, mo_error *err)
         if (there)
             continue;
         order.device[order.n - 1] = k;
-        order.open = order.n < t->f->n_devices - 1;
         status = add(t, &order, parent.bound_ns, err);
-        if (status != MO_OK)
-            return status;
     }
-    order = parent.order;
-    order.open = false;
-    return add(t, &order, parent.bound_ns, err);
+    return status;
 }
 
 static size_t find_least(const tree *t)

@@ -28,7 +28,7 @@ enum {
     FEWEST_WEIGHTS = 1 << 12
 };
 
-#define MAX_WORK (INT64_C(1) << 26) /* stages and pairs of devices of ops */
+#define MAX_WORK (INT64_C(1) << 24) /* stages and pairs of devices of ops */
 
 static const double precision = 1e-4;
 
