@@ -1,9 +1,13 @@
 /* Claims of schedule/trial.h: whatever was changed, kept and undone before, a
- * trial comes out as the whole plan does by its rules. */
+ * trial comes out as the whole plan does by its rules; and of schedule/back.h
+ * about what stands then. */
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "schedule/back.h"
+#include "schedule/resource.h"
 #include "schedule/trial.h"
+#include "schedule/validate.h"
 #include "tests/crowd.h"
 #include "tests/problem.h"
 #include "tests/random_problem.h"
@@ -194,6 +198,78 @@ static void check_result(walk *w)
     mo_schedule_free(s);
 }
 
+static void judge(const walk *w, const mo_schedule *s)
+{
+    mo_verdict *verdict = NULL;
+
+    MUST(mo_validate(w->x, s, w->x->n + 1, &verdict, &err));
+    for (int i = 0; i < verdict->n; i++)
+        ck_assert_msg(verdict->violations[i].rule == MO_BROKEN_PIN ||
+                          verdict->violations[i].rule == MO_BROKEN_GROUP,
+                      "case %d: %s", w->number, verdict->violations[i].text);
+    mo_verdict_free(verdict);
+}
+
+/* Transfers that hold nothing have no key: they start with their op's end. */
+static int64_t sent_ns(const walk *w, const mo_schedule *s,
+                       const mo_transfer *t, int flow, int64_t key)
+{
+    int pair[2], from = w->x->flows[flow].from;
+    const int *ids;
+
+    return mo_resource_list(w->x, w->regime.congestion, t->from, t->to, pair,
+                            &ids) > 0
+               ? key
+               : s->start_ns[from] +
+                     mo_instance_p_ns(w->x, from, s->device[from]);
+}
+
+static void fill_times(const walk *w, mo_schedule *s, const int64_t *key,
+                       const int64_t *send_key)
+{
+    const mo_instance *x = w->x;
+    bool once = w->regime.tensors == MO_TENSORS_ONCE;
+
+    for (int i = 0; i < x->n; i++) {
+        int64_t end_ns = key[i] + mo_instance_p_ns(x, i, s->device[i]);
+
+        s->start_ns[i] = key[i];
+        s->makespan_ns = end_ns > s->makespan_ns ? end_ns : s->makespan_ns;
+    }
+    for (int q = 0; q < x->n_flows; q++) {
+        mo_transfer *t = mo_schedule_transfer(s, once ? x->flows[q].tensor : q,
+                                              s->device[x->flows[q].to]);
+
+        if (!t)
+            continue;
+        t->start_ns = sent_ns(w, s, t, q, send_key[q]);
+        t->end_ns = t->start_ns +
+                    mo_schedule_item_ns(x, &w->regime, t->item, t->from, t->to);
+    }
+}
+
+/* The keys are themselves the times of a schedule: one made from the end. */
+static void check_back(walk *w)
+{
+    size_t n = (size_t) w->x->n + 1, n_flows = (size_t) w->x->n_flows + 1;
+    int64_t *key = calloc(n, sizeof *key);
+    int64_t *send_key = calloc(n_flows, sizeof *send_key);
+    mo_schedule *s = NULL;
+    mo_back *back = NULL;
+
+    ck_assert(key && send_key);
+    MUST(mo_back_new(w->x, &w->regime, &back, &err));
+    MUST(mo_schedule_new(w->x, &w->regime, w->standing->device, &s, &err));
+    mo_back_order(back, w->standing->device, w->standing->end_ns, key,
+                  send_key);
+    fill_times(w, s, key, send_key);
+    judge(w, s);
+    mo_schedule_free(s);
+    mo_back_free(back);
+    free(send_key);
+    free(key);
+}
+
 static void check_walks(const mo_instance *x, int number, int n_steps)
 {
     walk w;
@@ -214,6 +290,7 @@ static void check_walks(const mo_instance *x, int number, int n_steps)
         for (int i = 0; i < n_steps; i++)
             step(&w);
         check_result(&w);
+        check_back(&w);
         mo_trial_free(w.trial);
         mo_schedule_free(start);
     }

@@ -15,10 +15,14 @@
 /* Temperatures where nobody says another: hot is this part of what an op takes
  * on average, so that an ordinary op may be put in a wrong place for a while;
  * cold is that part of hot. */
-#define HOT_OF_OP   0.4
-#define COLD_OF_HOT 0.05
+#define HOT_OF_OP   0.35
+#define COLD_OF_HOT 0.15
 
 enum { MOVES_A_LOOK = 256 }; /* at the clock and the temperature */
+
+/* One placement in so many is given a second chance when it is too long by no
+ * more than this part of the makespan. */
+enum { NEAR_EVERY = 8, NEAR_PART = 50 };
 
 typedef struct best {
     bool found; /* something better than the start */
@@ -127,13 +131,28 @@ static mo_status welcome(annealing *a, mo_error *err)
     return go_back(a, err);
 }
 
+/* Whether the step leads to no more than that.  A placement that is a little
+ * too long may only lack an order of its own. */
+static bool try_step(annealing *a, int64_t allowed_ns)
+{
+    mo_walk *w = &a->walk;
+    int64_t near_ns = allowed_ns, ns;
+
+    if (w->n_moves > 0 && mo_walk_below(w, NEAR_EVERY) == 0)
+        near_ns += a->best.makespan_ns / NEAR_PART;
+    ns = mo_trial_run(w->trial, near_ns + 1);
+    if (ns <= allowed_ns || ns == INT64_MAX)
+        return ns <= allowed_ns;
+    mo_walk_order_anew(w);
+    return mo_trial_run(w->trial, allowed_ns + 1) <= allowed_ns;
+}
+
 static mo_status take_step(annealing *a, mo_error *err)
 {
     mo_walk *w = &a->walk;
     int64_t allowed_ns = w->at->makespan_ns + draw_ns(a);
 
-    if (!mo_walk_step(w) ||
-        mo_trial_run(w->trial, allowed_ns + 1) == INT64_MAX) {
+    if (!mo_walk_step(w) || !try_step(a, allowed_ns)) {
         mo_walk_undo(w);
         return MO_OK;
     }
@@ -241,7 +260,7 @@ mo_status mo_anneal(const mo_instance *x, const mo_regime *regime,
         return status;
     mo_walk_begin(&a.walk, start);
     status = begin(&a, err);
-    if (status == MO_OK && x->n > 0)
+    if (status == MO_OK && x->n > 0 && x->n_devices > 1)
         status = anneal(&a, err);
     if (status == MO_OK)
         status = finish(&a, &annealed->schedule, err);

@@ -87,7 +87,7 @@ static bool share(const mo_walk *w, const mo_flow *f, const mo_flow *g)
     return false;
 }
 
-static bool exclude(const mo_walk *w, int node, int other)
+bool mo_walk_exclude(const mo_walk *w, int node, int other)
 {
     if (mo_walk_is_op(w, node) != mo_walk_is_op(w, other))
         return false;
@@ -104,7 +104,7 @@ static int find_blocker(const mo_walk *w, int node, int *at)
 
         if (other != node && w->at->end_ns[other] == w->at->start_ns[node] &&
             w->at->start_ns[other] < w->at->start_ns[node] &&
-            exclude(w, node, other))
+            mo_walk_exclude(w, node, other))
             return other;
     }
     return MO_WALK_NOBODY;
@@ -128,11 +128,12 @@ static void find_chain(mo_walk *w)
         int64_t input_ns;
         int input = last_input(w, node, &input_ns), before = at;
 
-        *delay = (mo_delay){ node, MO_WALK_NOBODY };
+        *delay = (mo_delay){ node, MO_WALK_NOBODY, 0 };
         if (w->at->start_ns[node] > input_ns)
             delay->blocker = find_blocker(w, node, &at);
         if (delay->blocker == MO_WALK_NOBODY)
             at = before; /* it was told to wait */
+        delay->log_at = at;
         node = delay->blocker == MO_WALK_NOBODY ? input : delay->blocker;
     }
 }

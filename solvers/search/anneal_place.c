@@ -1,7 +1,8 @@
 /* Steps to other devices. */
 #include "solvers/search/anneal_walk.h"
 
-enum { LARGEST_SET = 24 };
+/* Ops that move together: one of so many more ends a set. */
+enum { LARGEST_SET = 24, SET_ENDS = 12 };
 
 static int unit_device(const mo_walk *w, int unit)
 {
@@ -56,20 +57,24 @@ void mo_walk_undo(mo_walk *w)
     mo_trial_undo(w->trial);
 }
 
-/* The device of something that it reads or that reads it, or any. */
+/* Another device than its own: that of something that it reads or that reads
+ * it, or any. */
 static int choose_device(mo_walk *w, int op)
 {
     const mo_instance *x = w->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
     int n_out = x->out_start[op + 1] - x->out_start[op];
     int pick = mo_walk_below(w, n_in + n_out + 1 + (n_in + n_out) / 2);
+    int device = w->at->device[op];
 
     if (pick < n_in)
-        return w->at
-            ->device[x->flows[x->in_flows[x->in_start[op] + pick]].from];
-    if (pick < n_in + n_out)
-        return w->at->device[x->flows[x->out_start[op] + pick - n_in].to];
-    return mo_walk_below(w, x->n_devices);
+        device =
+            w->at->device[x->flows[x->in_flows[x->in_start[op] + pick]].from];
+    else if (pick < n_in + n_out)
+        device = w->at->device[x->flows[x->out_start[op] + pick - n_in].to];
+    if (device == w->at->device[op])
+        device += 1 + mo_walk_below(w, x->n_devices - 1);
+    return device % x->n_devices;
 }
 
 /* An op of the device that may change places with another one's unit. */
@@ -123,7 +128,10 @@ static int neighbour(mo_walk *w, int op)
 /* Grows from op along flows, on one device. */
 static int find_set(mo_walk *w, int op)
 {
-    int most = 2 + mo_walk_below(w, LARGEST_SET - 1), n = 0;
+    int n = 0, most = 2;
+
+    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
+        most++;
 
     w->set[n++] = op;
     for (int tries = 2 * most; tries > 0 && n < most; tries--) {

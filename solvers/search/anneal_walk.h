@@ -24,6 +24,7 @@ typedef struct mo_delay {
     int node;    /* as in schedule/trial.h */
     int blocker; /* what held its device or a resource until then, though it was
                     ready; MO_WALK_NOBODY: it waited for what it reads */
+    int log_at;  /* the blocker's place in the log */
 } mo_delay;
 
 typedef struct mo_unit_move {
@@ -51,6 +52,7 @@ typedef struct mo_walk {
     mo_back *back;
     bool is_new; /* the placement, since the last order from behind */
     int64_t *key, *send_key; /* that order */
+    int64_t *end_ns;         /* by node, from which it is made */
 } mo_walk;
 
 mo_status mo_walk_open(mo_walk *w, const mo_instance *x,
@@ -82,11 +84,17 @@ bool mo_walk_step_release(mo_walk *w, int op);
 /* All in the order in which they could be as late as possible. */
 bool mo_walk_step_back(mo_walk *w);
 
-/* Lets node start before the other one, which holds what it waits for. */
-bool mo_walk_step_before(mo_walk *w, int node, int other);
+/* The same, in addition, for a step that has been tried to the end. */
+void mo_walk_order_anew(mo_walk *w);
+
+/* Lets what was blocked start earlier. */
+bool mo_walk_step_before(mo_walk *w, const mo_delay *delay);
 
 /* A part of the chain by chance; NULL: there is no op at all. */
 const mo_delay *mo_walk_delay(mo_walk *w);
+
+/* Whether two that run cannot do so at once. */
+bool mo_walk_exclude(const mo_walk *w, int node, int other);
 
 static inline int mo_walk_below(mo_walk *w, int bound)
 {

@@ -75,12 +75,12 @@ static void find_carriers(mo_sim *s)
 }
 
 /* What ended last comes first. */
-static void begin(mo_sim *s, const mo_standing *standing)
+static void begin(mo_sim *s, const int *device, const int64_t *end_ns)
 {
     for (int i = 0; i < s->n; i++)
-        s->device[i] = standing->device[i];
+        s->device[i] = device[i];
     for (int node = 0; node < s->n_nodes; node++)
-        s->queue.key[node] = -standing->end_ns[node];
+        s->queue.key[node] = -end_ns[node];
     mo_sim_clear(s);
     find_carriers(s);
     for (int i = 0; i < s->n; i++) {
@@ -113,21 +113,21 @@ void mo_sim_end_backward(mo_sim *s, int node)
     }
 }
 
-void mo_back_order(mo_back *back, const mo_standing *standing, int64_t *key,
-                   int64_t *send_key)
+void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
+                   int64_t *key, int64_t *send_key)
 {
     mo_sim *s = back->sim;
-    int64_t end_ns;
+    int64_t all_ns;
 
-    begin(s, standing);
-    end_ns = mo_sim_go(s, INT64_MAX);
+    begin(s, device, end_ns);
+    all_ns = mo_sim_go(s, INT64_MAX);
     for (int i = 0; i < s->n; i++)
-        key[i] = end_ns - s->start_ns[i] - mo_sim_p_ns(s, i);
+        key[i] = all_ns - s->start_ns[i] - mo_sim_p_ns(s, i);
     for (int q = 0; q < s->x->n_flows; q++) {
         int node = s->carrier[q];
 
         send_key[q] = mo_sim_is_op(s, node) ? key[s->x->flows[q].to]
-                                            : end_ns - s->start_ns[node] -
+                                            : all_ns - s->start_ns[node] -
                                                   mo_sim_length_ns(s, node);
     }
 }

@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "cost/instance.h"
 #include "schedule/regime.h"
-#include "schedule/trial.h"
 
 typedef struct mo_back mo_back;
 
@@ -23,9 +22,9 @@ mo_status mo_back_new(const mo_instance *x, const mo_regime *regime,
                       mo_back **back, mo_error *err);
 void mo_back_free(mo_back *back);
 
-/* Fills the keys by op and by flow; of flows that are not sent, as of their
- * readers. */
-void mo_back_order(mo_back *back, const mo_standing *standing, int64_t *key,
-                   int64_t *send_key);
+/* From devices by op and ends by node (schedule/trial.h) fills the keys by op
+ * and by flow; of flows that are not sent, as of their readers. */
+void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
+                   int64_t *key, int64_t *send_key);
 
 #endif

@@ -179,5 +179,10 @@ int mo_marks_keep(mo_marks *m)
         m->fresh[i] = old;
     }
     m->n = m->n_fresh;
-    return m->from == 0 ? 0 : m->at[m->from].n_log;
+    return mo_marks_from(m);
+}
+
+int mo_marks_from(const mo_marks *m)
+{
+    return m->at[m->from].n_log;
 }

@@ -48,7 +48,10 @@ void mo_marks_begin(mo_marks *m, int n_log);
  * stands; what has changed since must not have mattered until then. */
 void mo_marks_return(mo_marks *m, int64_t before_ns, const int64_t *ready_ns);
 
-/* The run since then stands; how many had started when it began. */
+/* How many had started when the last run began. */
+int mo_marks_from(const mo_marks *m);
+
+/* It stands; the same again. */
 int mo_marks_keep(mo_marks *m);
 
 #endif

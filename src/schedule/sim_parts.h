@@ -38,7 +38,9 @@ struct mo_sim {
 
     /* The moment. */
     int64_t now_ns;
-    int64_t end_ns;      /* of all that has started */
+    int64_t end_ns; /* of all that has started */
+    int64_t give_up_ns;
+    bool is_hopeless;    /* it cannot end before that */
     int *missing;        /* by op: inputs that are not there; backward, by node:
                             what has not ended of all that follows */
     int64_t *arrival_ns; /* by op: of inputs that wait for no resource */

@@ -30,12 +30,20 @@ void mo_sim_call(mo_sim *s, int device)
     s->called[device / 64] |= UINT64_C(1) << device % 64;
 }
 
+/* Whatever happens next, the op and what comes behind it takes too long. */
+static inline void look_at_tail(mo_sim *s, int op, int64_t from_ns)
+{
+    if (from_ns + mo_sim_p_ns(s, op) + s->tail_ns[op] >= s->give_up_ns)
+        s->is_hopeless = true;
+}
+
 void mo_sim_ready(mo_sim *s, int op)
 {
     int device = s->device[op];
     int64_t wake_ns = s->arrival_ns[op] > s->release_ns[op] ? s->arrival_ns[op]
                                                             : s->release_ns[op];
 
+    look_at_tail(s, op, wake_ns > s->now_ns ? wake_ns : s->now_ns);
     if (wake_ns > s->now_ns) {
         s->wake.key[op] = wake_ns;
         mo_heap_push(&s->wake, &s->asleep, op);
@@ -226,24 +234,23 @@ static void end_slot(mo_sim *s, int slot)
         end_transfer(s, node);
 }
 
-/* False: the plan cannot end in time. */
-static bool start_op(mo_sim *s, int device, int64_t give_up_ns)
+static void start_op(mo_sim *s, int device)
 {
     int op = mo_heap_pop(&s->queue, &s->ready[device]);
     int64_t p_ns = mo_sim_p_ns(s, op);
 
-    if (s->now_ns + p_ns + s->tail_ns[op] >= give_up_ns ||
-        s->now_ns + s->left_ns[device] + s->least_tail_ns[device] >= give_up_ns)
-        return false;
+    s->is_hopeless |=
+        s->now_ns + p_ns + s->tail_ns[op] >= s->give_up_ns ||
+        s->now_ns + s->left_ns[device] + s->least_tail_ns[device] >=
+            s->give_up_ns;
     s->left_ns[device] -= p_ns;
     log_start(s, op);
     if (s->now_ns + p_ns > s->end_ns)
         s->end_ns = s->now_ns + p_ns;
     mo_sim_occupy(s, device, op, s->now_ns + p_ns);
-    return true;
 }
 
-static bool start_ops(mo_sim *s, int64_t give_up_ns)
+static void start_ops(mo_sim *s)
 {
     for (int w = 0; w * 64 < s->n_devices; w++) {
         uint64_t rest = s->called[w];
@@ -253,12 +260,10 @@ static bool start_ops(mo_sim *s, int64_t give_up_ns)
             int device = w * 64 + __builtin_ctzll(rest);
 
             if (s->slot_node[device] == MO_SIM_IDLE &&
-                s->ready[device] != MO_HEAP_EMPTY &&
-                !start_op(s, device, give_up_ns))
-                return false;
+                s->ready[device] != MO_HEAP_EMPTY)
+                start_op(s, device);
         }
     }
-    return true;
 }
 
 static void start_transfers(mo_sim *s)
@@ -267,9 +272,11 @@ static void start_transfers(mo_sim *s)
 
     while ((lane = mo_lanes_take(&s->lanes, &s->queue, &node)) !=
            MO_LANES_NONE) {
+        int64_t end_ns = s->now_ns + mo_sim_lane_ns(s, node, lane);
+
         log_start(s, node);
-        mo_sim_occupy(s, mo_sim_slot(s, lane), node,
-                      s->now_ns + mo_sim_lane_ns(s, node, lane));
+        look_at_tail(s, mo_sim_flow(s, node)->to, end_ns);
+        mo_sim_occupy(s, mo_sim_slot(s, lane), node, end_ns);
     }
 }
 
@@ -314,12 +321,15 @@ static void wake_ops(mo_sim *s)
 
 int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns)
 {
+    s->give_up_ns = give_up_ns;
+    s->is_hopeless = false;
     for (;;) {
         int64_t ns;
 
-        if (!start_ops(s, give_up_ns))
-            return INT64_MAX;
+        start_ops(s);
         start_transfers(s);
+        if (s->is_hopeless)
+            return INT64_MAX;
         if (s->n_log >= s->mark_at)
             s->mark(s->context);
         ns = next_ns(s);

@@ -47,11 +47,12 @@ mo_status mo_tails_open(mo_tails *t, mo_sim *sim, mo_error *err)
 
     *t = (mo_tails){ .sim = sim, .top = -1 };
     t->stale = calloc(n / 64 + 1, sizeof *t->stale);
+    t->is_noted = calloc(n, sizeof *t->is_noted);
     t->op = malloc(n * sizeof *t->op);
     t->old_ns = malloc(n * sizeof *t->old_ns);
     t->old_least_ns =
         malloc(((size_t) sim->n_devices + 1) * sizeof *t->old_least_ns);
-    return t->stale && t->op && t->old_ns && t->old_least_ns
+    return t->stale && t->is_noted && t->op && t->old_ns && t->old_least_ns
                ? MO_OK
                : mo_fail_memory(err);
 }
@@ -61,6 +62,7 @@ void mo_tails_close(mo_tails *t)
     free(t->old_least_ns);
     free(t->old_ns);
     free(t->op);
+    free(t->is_noted);
     free(t->stale);
 }
 
@@ -91,8 +93,11 @@ static void renew(mo_tails *t, int op)
     int64_t tail_ns = tail_of(s, op);
 
     if (tail_ns != s->tail_ns[op]) {
-        t->op[t->n] = op;
-        t->old_ns[t->n++] = s->tail_ns[op];
+        if (!t->is_noted[op]) {
+            t->is_noted[op] = true;
+            t->op[t->n] = op;
+            t->old_ns[t->n++] = s->tail_ns[op];
+        }
         s->tail_ns[op] = tail_ns;
         touch_producers(t, op);
     }
@@ -105,15 +110,23 @@ void mo_tails_renew(mo_tails *t)
 {
     mo_sim *s = t->sim;
 
-    for (int k = 0; k < s->n_devices; k++)
+    for (int k = 0; k < s->n_devices && !t->has_old; k++)
         t->old_least_ns[k] = s->least_tail_ns[k];
-    for (t->n = 0; t->top >= 0; t->top--)
+    t->has_old = true;
+    for (; t->top >= 0; t->top--)
         while (t->stale[t->top]) {
             int bit = 63 - __builtin_clzll(t->stale[t->top]);
 
             t->stale[t->top] &= ~(UINT64_C(1) << bit);
             renew(t, t->top * 64 + bit);
         }
+}
+
+void mo_tails_keep(mo_tails *t)
+{
+    while (t->n > 0)
+        t->is_noted[t->op[--t->n]] = false;
+    t->has_old = false;
 }
 
 void mo_tails_undo(mo_tails *t)
@@ -123,7 +136,9 @@ void mo_tails_undo(mo_tails *t)
     while (t->n > 0) {
         t->n--;
         s->tail_ns[t->op[t->n]] = t->old_ns[t->n];
+        t->is_noted[t->op[t->n]] = false;
     }
-    for (int k = 0; k < s->n_devices; k++)
+    for (int k = 0; k < s->n_devices && t->has_old; k++)
         s->least_tail_ns[k] = t->old_least_ns[k];
+    t->has_old = false;
 }

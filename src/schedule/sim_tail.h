@@ -24,7 +24,9 @@ typedef struct mo_tails {
     uint64_t *stale; /* by op, a bit */
     int top;         /* no word above has a bit; -1: none has */
     int n, *op;      /* what has been renewed, and what it was */
+    bool *is_noted;  /* by op: it is among them */
     int64_t *old_ns, *old_least_ns;
+    bool has_old; /* least ones */
 } mo_tails;
 
 mo_status mo_tails_open(mo_tails *t, mo_sim *sim, mo_error *err);
@@ -33,9 +35,9 @@ void mo_tails_close(mo_tails *t);
 /* An op has another device. */
 void mo_tails_moved(mo_tails *t, int op);
 
-/* Tails are right again; what they were before the last time can be had again,
- * once. */
+/* Tails are right again.  Until they are kept, they can be had as they were. */
 void mo_tails_renew(mo_tails *t);
+void mo_tails_keep(mo_tails *t);
 void mo_tails_undo(mo_tails *t);
 
 #endif

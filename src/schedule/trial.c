@@ -271,6 +271,7 @@ void mo_trial_keep(mo_trial *t)
 {
     assert(t->has_run && t->result_ns < INT64_MAX);
     if (t->has_moved) {
+        mo_tails_keep(&t->tails);
         mo_tails_find_least(t->sim);
         for (int i = 0; i <= t->marks.from; i++)
             move_loads(t, t->marks.at[i].left_ns);
@@ -301,9 +302,18 @@ void mo_trial_undo(mo_trial *t)
             break;
         }
     }
-    if (t->has_moved && t->has_run)
-        mo_tails_undo(&t->tails);
+    mo_tails_undo(&t->tails);
     forget_changes(t);
+}
+
+void mo_trial_ends(const mo_trial *t, int64_t *end_ns)
+{
+    const mo_sim *s = t->sim;
+
+    memcpy(end_ns, t->end_ns, (size_t) s->n_nodes * sizeof *end_ns);
+    for (int i = mo_marks_from(&t->marks); i < s->n_log; i++)
+        end_ns[s->log[i]] =
+            s->start_ns[s->log[i]] + mo_sim_length_ns(s, s->log[i]);
 }
 
 mo_status mo_trial_schedule(const mo_trial *t, const int *device,

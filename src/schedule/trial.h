@@ -60,8 +60,11 @@ void mo_trial_send(mo_trial *trial, int flow, int64_t key);
 void mo_trial_release(mo_trial *trial, int op, int64_t release_ns);
 
 /* The makespan with the changes, or INT64_MAX as soon as it cannot be less than
- * give_up_ns.  Each run is followed by one of the two below. */
+ * give_up_ns.  More changes and runs may follow; then one of the two below. */
 int64_t mo_trial_run(mo_trial *trial, int64_t give_up_ns);
+
+/* When all ends in the last run, which has come to its end; by node. */
+void mo_trial_ends(const mo_trial *trial, int64_t *end_ns);
 
 /* The changes stand; the run must have come to its end. */
 void mo_trial_keep(mo_trial *trial);
