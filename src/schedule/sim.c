@@ -33,10 +33,10 @@ static bool make_plan(mo_sim *s)
     s->device = calloc(n, sizeof *s->device);
     s->release_ns = calloc(n, sizeof *s->release_ns);
     s->send_key = calloc(n_flows, sizeof *s->send_key);
-    s->tail_ns = calloc(n, sizeof *s->tail_ns);
+    s->rest_ns = calloc(n, sizeof *s->rest_ns);
     s->least_tail_ns =
         calloc((size_t) s->n_devices + 1, sizeof *s->least_tail_ns);
-    return s->row && s->device && s->release_ns && s->send_key && s->tail_ns &&
+    return s->row && s->device && s->release_ns && s->send_key && s->rest_ns &&
            s->least_tail_ns && make_heap(&s->queue, s->n_nodes);
 }
 
@@ -144,7 +144,7 @@ void mo_sim_free(mo_sim *s)
     free(s->missing);
     drop_heap(&s->queue);
     free(s->least_tail_ns);
-    free(s->tail_ns);
+    free(s->rest_ns);
     free(s->send_key);
     free(s->release_ns);
     free(s->device);

@@ -8,9 +8,9 @@
 #include "schedule/sim_heap.h"
 #include "schedule/sim_lane.h"
 
-/* Slots that are looked through one by one for the next to end; above, they
- * stand in a queue. */
-enum { MO_SIM_FEW_SLOTS = 24 };
+/* So many slots are the bits of a word, and the busy ones are looked through
+ * for the next to end; above, they stand in a queue. */
+enum { MO_SIM_FEW_SLOTS = 64 };
 
 enum { MO_SIM_IDLE = -1 };
 
@@ -32,9 +32,9 @@ struct mo_sim {
     int64_t *send_key;   /* by flow; of several the smallest counts */
     mo_heap queue;       /* by node; keys of ops are the plan's */
 
-    /* What comes behind an op at least, once it has ended; by device, the least
-     * of all ops there, or less. */
-    int64_t *tail_ns, *least_tail_ns;
+    /* By op, from its start to the end of all at least; by device, what comes
+     * at least behind the last op there, or less. */
+    int64_t *rest_ns, *least_tail_ns;
 
     /* The moment. */
     int64_t now_ns;
@@ -54,9 +54,10 @@ struct mo_sim {
     /* What is under way: an op for each device, and behind them a transfer for
      * each port out or else for each lane. */
     int n_slots;
-    int *slot_node; /* or MO_SIM_IDLE */
-    mo_heap slots;  /* keys: when it ends; INT64_MAX: idle */
-    int next_slot;  /* a queue, where slots are many */
+    int *slot_node;     /* or MO_SIM_IDLE */
+    mo_heap slots;      /* keys: when it ends, if it is not idle */
+    uint64_t busy, due; /* few: which are not idle, and which end next */
+    int next_slot;      /* many: a queue */
 
     /* What has happened: nodes by when they started. */
     int n_log;

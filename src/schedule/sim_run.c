@@ -18,10 +18,9 @@ void mo_sim_clear(mo_sim *s)
         s->ready[k] = MO_HEAP_EMPTY;
         s->called[k / 64] = 0;
     }
-    for (int slot = 0; slot < s->n_slots; slot++) {
+    s->busy = 0;
+    for (int slot = 0; slot < s->n_slots; slot++)
         s->slot_node[slot] = MO_SIM_IDLE;
-        s->slots.key[slot] = INT64_MAX;
-    }
     mo_lanes_reset(&s->lanes);
 }
 
@@ -33,7 +32,7 @@ void mo_sim_call(mo_sim *s, int device)
 /* Whatever happens next, the op and what comes behind it takes too long. */
 static inline void look_at_tail(mo_sim *s, int op, int64_t from_ns)
 {
-    if (from_ns + mo_sim_p_ns(s, op) + s->tail_ns[op] >= s->give_up_ns)
+    if (from_ns + s->rest_ns[op] >= s->give_up_ns)
         s->is_hopeless = true;
 }
 
@@ -89,6 +88,8 @@ void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
     s->slots.key[slot] = end_ns;
     if (s->n_slots > MO_SIM_FEW_SLOTS)
         mo_heap_push(&s->slots, &s->next_slot, slot);
+    else
+        s->busy |= UINT64_C(1) << slot;
 }
 
 int64_t mo_sim_send_key(const mo_sim *s, int node)
@@ -126,24 +127,27 @@ void mo_sim_send(mo_sim *s, int node)
     mo_sim_wait(s, node);
 }
 
+static inline void send_flow(mo_sim *s, int from, int q)
+{
+    int op = s->x->flows[q].to, to = s->device[op];
+    int lane = from * s->n_devices + to;
+
+    if (to == from) {
+        mo_sim_deliver(s, op);
+    } else if (s->lanes.open[lane]) {
+        mo_sim_deliver_openly(s, q, lane, op);
+    } else {
+        s->queue.key[s->n + q] = s->send_key[q];
+        mo_sim_send(s, s->n + q);
+    }
+}
+
 static void send_to_each(mo_sim *s, int op)
 {
     const mo_instance *x = s->x;
-    int from = s->device[op];
 
-    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
-        int to = s->device[x->flows[q].to];
-        int lane = from * s->n_devices + to;
-
-        if (to == from) {
-            mo_sim_deliver(s, x->flows[q].to);
-        } else if (s->lanes.open[lane]) {
-            mo_sim_deliver_openly(s, q, lane, x->flows[q].to);
-        } else {
-            s->queue.key[s->n + q] = s->send_key[q];
-            mo_sim_send(s, s->n + q);
-        }
-    }
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+        send_flow(s, s->device[op], q);
 }
 
 /* A flow that goes along with another one, or is the first to its device. */
@@ -192,7 +196,10 @@ static void send_tensors(mo_sim *s, int op)
 
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q = last) {
         last = x->tensor_start[x->flows[q].tensor + 1];
-        send_tensor(s, s->device[op], q, last);
+        if (last == q + 1)
+            send_flow(s, s->device[op], q);
+        else
+            send_tensor(s, s->device[op], q, last);
     }
 }
 
@@ -225,7 +232,6 @@ static void end_slot(mo_sim *s, int slot)
     int node = s->slot_node[slot];
 
     s->slot_node[slot] = MO_SIM_IDLE;
-    s->slots.key[slot] = INT64_MAX;
     if (s->backward)
         mo_sim_end_backward(s, node);
     else if (mo_sim_is_op(s, node))
@@ -240,7 +246,7 @@ static void start_op(mo_sim *s, int device)
     int64_t p_ns = mo_sim_p_ns(s, op);
 
     s->is_hopeless |=
-        s->now_ns + p_ns + s->tail_ns[op] >= s->give_up_ns ||
+        s->now_ns + s->rest_ns[op] >= s->give_up_ns ||
         s->now_ns + s->left_ns[device] + s->least_tail_ns[device] >=
             s->give_up_ns;
     s->left_ns[device] -= p_ns;
@@ -280,22 +286,28 @@ static void start_transfers(mo_sim *s)
     }
 }
 
-static int64_t next_ns(const mo_sim *s)
+/* When the next slot ends, and, where slots are few, all that end then. */
+static int64_t next_end_ns(mo_sim *s)
 {
-    int64_t ns = INT64_MAX;
+    int64_t next_ns = INT64_MAX;
 
-    if (s->asleep != MO_HEAP_EMPTY)
-        ns = s->wake.key[s->asleep];
     if (s->n_slots > MO_SIM_FEW_SLOTS)
-        return s->next_slot != MO_HEAP_EMPTY && s->slots.key[s->next_slot] < ns
-                   ? s->slots.key[s->next_slot]
-                   : ns;
-    for (int slot = 0; slot < s->n_slots; slot++)
-        ns = s->slots.key[slot] < ns ? s->slots.key[slot] : ns;
-    return ns;
+        return s->next_slot == MO_HEAP_EMPTY ? INT64_MAX
+                                             : s->slots.key[s->next_slot];
+    s->due = 0;
+    for (uint64_t rest = s->busy; rest; rest &= rest - 1) {
+        int64_t end_ns = s->slots.key[__builtin_ctzll(rest)];
+
+        if (end_ns > next_ns)
+            continue;
+        if (end_ns < next_ns)
+            s->due = 0;
+        s->due |= rest & -rest;
+        next_ns = end_ns;
+    }
+    return next_ns;
 }
 
-/* Ends all that ends now, but not what would begin in the meantime. */
 static void end_slots(mo_sim *s)
 {
     if (s->n_slots > MO_SIM_FEW_SLOTS) {
@@ -304,9 +316,9 @@ static void end_slots(mo_sim *s)
             end_slot(s, mo_heap_pop(&s->slots, &s->next_slot));
         return;
     }
-    for (int slot = 0; slot < s->n_slots; slot++)
-        if (s->slots.key[slot] == s->now_ns)
-            end_slot(s, slot);
+    s->busy &= ~s->due;
+    for (uint64_t rest = s->due; rest; rest &= rest - 1)
+        end_slot(s, __builtin_ctzll(rest));
 }
 
 static void wake_ops(mo_sim *s)
@@ -319,24 +331,34 @@ static void wake_ops(mo_sim *s)
     }
 }
 
+/* Goes on to the next moment; false: there is none. */
+static bool go_on(mo_sim *s)
+{
+    int64_t end_ns = next_end_ns(s);
+
+    if (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] < end_ns) {
+        s->due = 0;
+        end_ns = s->wake.key[s->asleep];
+    }
+    if (end_ns == INT64_MAX)
+        return false;
+    s->now_ns = end_ns;
+    end_slots(s);
+    wake_ops(s);
+    return true;
+}
+
 int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns)
 {
     s->give_up_ns = give_up_ns;
     s->is_hopeless = false;
-    for (;;) {
-        int64_t ns;
-
+    do {
         start_ops(s);
         start_transfers(s);
         if (s->is_hopeless)
             return INT64_MAX;
         if (s->n_log >= s->mark_at)
             s->mark(s->context);
-        ns = next_ns(s);
-        if (ns == INT64_MAX)
-            return s->end_ns < give_up_ns ? s->end_ns : INT64_MAX;
-        s->now_ns = ns;
-        end_slots(s);
-        wake_ops(s);
-    }
+    } while (go_on(s));
+    return s->end_ns < give_up_ns ? s->end_ns : INT64_MAX;
 }

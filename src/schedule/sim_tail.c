@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static int64_t tail_of(const mo_sim *s, int op)
+static int64_t rest_of(const mo_sim *s, int op)
 {
     const mo_instance *x = s->x;
     const int *kinds = x->pair_kind + (int64_t) s->device[op] * s->n_devices;
@@ -11,19 +11,20 @@ static int64_t tail_of(const mo_sim *s, int op)
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
         int reader = x->flows[q].to, to = s->device[reader];
         int64_t ns = x->comm_ns[(int64_t) s->row[q] * x->n_kinds + kinds[to]] +
-                     mo_sim_p_ns(s, reader) + s->tail_ns[reader];
+                     s->rest_ns[reader];
 
         tail_ns = ns > tail_ns ? ns : tail_ns;
     }
-    return tail_ns;
+    return mo_sim_p_ns(s, op) + tail_ns;
 }
 
 static void lower_least(mo_sim *s, int op)
 {
     int64_t *least_ns = &s->least_tail_ns[s->device[op]];
+    int64_t tail_ns = s->rest_ns[op] - mo_sim_p_ns(s, op);
 
-    if (s->tail_ns[op] < *least_ns)
-        *least_ns = s->tail_ns[op];
+    if (tail_ns < *least_ns)
+        *least_ns = tail_ns;
 }
 
 void mo_tails_find_least(mo_sim *s)
@@ -37,7 +38,7 @@ void mo_tails_find_least(mo_sim *s)
 void mo_tails_find(mo_sim *s)
 {
     for (int i = s->n - 1; i >= 0; i--)
-        s->tail_ns[i] = tail_of(s, i);
+        s->rest_ns[i] = rest_of(s, i);
     mo_tails_find_least(s);
 }
 
@@ -90,15 +91,15 @@ void mo_tails_moved(mo_tails *t, int op)
 static void renew(mo_tails *t, int op)
 {
     mo_sim *s = t->sim;
-    int64_t tail_ns = tail_of(s, op);
+    int64_t rest_ns = rest_of(s, op);
 
-    if (tail_ns != s->tail_ns[op]) {
+    if (rest_ns != s->rest_ns[op]) {
         if (!t->is_noted[op]) {
             t->is_noted[op] = true;
             t->op[t->n] = op;
-            t->old_ns[t->n++] = s->tail_ns[op];
+            t->old_ns[t->n++] = s->rest_ns[op];
         }
-        s->tail_ns[op] = tail_ns;
+        s->rest_ns[op] = rest_ns;
         touch_producers(t, op);
     }
     lower_least(s, op);
@@ -135,7 +136,7 @@ void mo_tails_undo(mo_tails *t)
 
     while (t->n > 0) {
         t->n--;
-        s->tail_ns[t->op[t->n]] = t->old_ns[t->n];
+        s->rest_ns[t->op[t->n]] = t->old_ns[t->n];
         t->is_noted[t->op[t->n]] = false;
     }
     for (int k = 0; k < s->n_devices && t->has_old; k++)
