@@ -63,16 +63,16 @@ static const struct {
       { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       8000 },
     /* they must all go to B, and one port takes them there or back */
-    { "* t.A=90000 t.B=1; *>* c.A.B=4 c.B.A=1; u; a; b; c; d; v;"
+    { "* t.A=90 t.B=1; *>* c.A.B=4 c.B.A=1; u; a; b; c; d; v;"
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       18000 },
-    { "* t.A=90000 t.B=1; *>* c.A.B=1 c.B.A=4; u; a; b; c; d; v;"
+    { "* t.A=90 t.B=1; *>* c.A.B=1 c.B.A=4; u; a; b; c; d; v;"
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_CHANNEL, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       18000 },
     /* once is enough for all of them */
-    { "* t.A=90000 t.B=1; *>* c.A.B=4 c.B.A=1 tensor=y; u; a; b; c; d; v;"
+    { "* t.A=90 t.B=1; *>* c.A.B=4 c.B.A=1 tensor=y; u; a; b; c; d; v;"
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_NONE, MO_TENSORS_ONCE, MO_MEMORY_NONE },
       9000 },
@@ -137,7 +137,8 @@ static form random_form(writer *w, int most)
     return f;
 }
 
-static void put_branch(writer *w, const form *f, int branch, bool u, bool v)
+static void put_branch(writer *w, const form *f, int branch, int y_bytes,
+                       bool u, bool v)
 {
     char name[64], text[128];
 
@@ -156,8 +157,26 @@ static void put_branch(writer *w, const form *f, int branch, bool u, bool v)
             snprintf(text, sizeof text, ";%s>v bytes=%d", name, f->bytes[j]);
         if (v || f->reader[j] >= 0)
             put(w, text);
-        snprintf(text, sizeof text, ";u>%s bytes=3000 tensor=y", name);
+        snprintf(text, sizeof text, ";u>%s bytes=%d tensor=y", name, y_bytes);
         if (u && f->reads_u[j])
+            put(w, text);
+    }
+}
+
+/* Flows that no fork has: from branch to branch, and of another tensor of u. */
+static void put_others(writer *w, int n_branches, bool u)
+{
+    char text[64];
+
+    for (int i = 0; i + 1 < n_branches; i++) {
+        snprintf(text, sizeof text, ";b%d_0>b%d_0 bytes=%d", i, i + 1,
+                 1000 * below(w, 5));
+        if (!below(w, 3))
+            put(w, text);
+    }
+    for (int i = 0; i < n_branches; i++) {
+        snprintf(text, sizeof text, ";u>b%d_0 bytes=4000 tensor=z", i);
+        if (u && !below(w, 2))
             put(w, text);
     }
 }
@@ -166,6 +185,7 @@ static void put_branch(writer *w, const form *f, int branch, bool u, bool v)
 static void write_fork(writer *w, int a, int b, bool u, bool v)
 {
     char text[64];
+    int y_bytes = 1000 * below(w, 16), n_branches = 0;
     form like = random_form(w, 3);
 
     put(w, "* t.A=0 t.B=0 t.C=0");
@@ -177,12 +197,14 @@ static void write_fork(writer *w, int a, int b, bool u, bool v)
         snprintf(text, sizeof text, ";v pin=%c", 'A' + b);
         put(w, text);
     }
-    for (int branch = 0, left = 5; left >= like.n; branch++) {
-        put_branch(w, &like, branch, u, v);
+    for (int left = 5; left >= like.n; n_branches++) {
+        put_branch(w, &like, n_branches, y_bytes, u, v);
         left -= like.n;
         if (!below(w, 3))
             like = random_form(w, left > 3 ? 3 : left > 0 ? left : 1);
     }
+    if (!below(w, 3))
+        put_others(w, n_branches, u);
 }
 
 static const char *const clusters[] = {
