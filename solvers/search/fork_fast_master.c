@@ -38,8 +38,7 @@ struct mo_fast_master {
     int64_t work;
     int64_t *price;        /* by group */
     mo_fast_pattern found; /* of all groups, by op */
-    mo_fast_pattern *pool;
-    size_t n_pool, pool_room;
+    mo_fast_pool pool;
 
     /* Of the order: */
     mo_fast_rows rows;
@@ -89,12 +88,6 @@ static void end_order(mo_fast_master *m)
     m->best = NULL;
 }
 
-static void free_pattern(mo_fast_pattern *pattern)
-{
-    free(pattern->device);
-    free(pattern->stage);
-}
-
 void mo_fast_master_free(mo_fast_master *m)
 {
     if (!m)
@@ -103,34 +96,12 @@ void mo_fast_master_free(mo_fast_master *m)
     mo_fast_pricer_free(m->pricer);
     free(m->rows.rows);
     free(m->price);
-    free_pattern(&m->found);
-    for (size_t i = 0; i < m->n_pool; i++)
-        free_pattern(&m->pool[i]);
-    free(m->pool);
+    free(m->found.device);
+    free(m->found.stage);
+    mo_fast_pool_trim(&m->pool, 0);
+    free(m->pool.patterns);
     free(m->mixed);
     free(m);
-}
-
-/* A copy of a group's part of what was found. */
-static mo_status keep_pattern(mo_fast_master *m, int group, mo_error *err)
-{
-    int first = m->f->group_start[group];
-    size_t n = (size_t) (m->f->group_start[group + 1] - first);
-    mo_fast_pattern copy = { .group = group };
-    mo_status status = MO_PUSH(m->pool, m->n_pool, m->pool_room, err);
-
-    if (status != MO_OK)
-        return status;
-    copy.device = malloc(n * sizeof *copy.device);
-    copy.stage = malloc(n * sizeof *copy.stage);
-    if (!copy.device || !copy.stage) {
-        free_pattern(&copy);
-        return mo_fail_memory(err);
-    }
-    memcpy(copy.device, m->found.device + first, n * sizeof *copy.device);
-    memcpy(copy.stage, m->found.stage + first, n * sizeof *copy.stage);
-    m->pool[m->n_pool++] = copy;
-    return MO_OK;
 }
 
 /* Into load_ns, by row. */
@@ -155,47 +126,17 @@ static mo_status mix_pattern(mo_fast_master *m, const mo_fast_pattern *pattern,
     return mo_simplex_row(m->lp, m->entries, 0, err);
 }
 
-/* Whether the pattern can be followed in this order.  Stages mean something
- * else in every order: all ops are put into the first in which they can be. */
-static bool suits(const mo_fast *f, mo_fast_pattern *pattern)
-{
-    int first = f->group_start[pattern->group];
-    int n = f->group_start[pattern->group + 1] - first;
-
-    memset(pattern->stage, 0, (size_t) n * sizeof *pattern->stage);
-    for (int i = 0; i < n; i++) {
-        int reader = f->ops[first + i].reader - first;
-        int *stage = &pattern->stage[i];
-        int at = mo_fast_at(f, first + i, pattern->device[i]);
-
-        if (*stage < f->first_stage[at])
-            *stage = f->first_stage[at];
-        if (!mo_fast_usable(f, first + i, pattern->device[i]) ||
-            *stage > f->last_stage[at])
-            return false;
-        if (f->ops[first + i].reader != MO_FREE &&
-            pattern->stage[reader] < *stage)
-            pattern->stage[reader] = *stage;
-    }
-    return true;
-}
-
-/* What other orders have taught; of too much, the newest. */
+/* What other orders have taught. */
 static mo_status mix_pool(mo_fast_master *m, mo_error *err)
 {
     mo_status status = MO_OK;
-    size_t old = m->n_pool > MAX_CARRIED ? m->n_pool - MAX_CARRIED : 0;
 
-    for (size_t i = 0; i < old; i++)
-        free_pattern(&m->pool[i]);
-    m->n_pool -= old;
-    if (old > 0)
-        memmove(m->pool, m->pool + old, m->n_pool * sizeof *m->pool);
-    for (size_t i = 0; i < m->n_pool && status == MO_OK; i++) {
-        if (!suits(m->f, &m->pool[i]))
+    mo_fast_pool_trim(&m->pool, MAX_CARRIED);
+    for (size_t i = 0; i < m->pool.n && status == MO_OK; i++) {
+        if (!mo_fast_suits(m->f, &m->pool.patterns[i]))
             continue;
-        find_load(m, &m->pool[i]);
-        status = mix_pattern(m, &m->pool[i], err);
+        find_load(m, &m->pool.patterns[i]);
+        status = mix_pattern(m, &m->pool.patterns[i], err);
     }
     return status;
 }
@@ -348,9 +289,9 @@ static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
                 (double) m->load_ns[i] / m->scale_ns * z[n_groups + (int) i];
         if ((z && price > z[g] - precision / 100) || m->n_mixed == MAX_PATTERNS)
             continue;
-        status = keep_pattern(m, g, err);
+        status = mo_fast_pool_keep(m->f, &m->pool, &part, err);
         if (status == MO_OK)
-            status = mix_pattern(m, &m->pool[m->n_pool - 1], err);
+            status = mix_pattern(m, &m->pool.patterns[m->pool.n - 1], err);
         ++*added;
     }
     return status;

@@ -107,6 +107,9 @@ static inline bool mo_fast_usable(const mo_fast *f, int op, int device)
     return f->head_ns[mo_fast_at(f, op, device)] < MO_FAST_NEVER;
 }
 
+/* What sending an op's output takes. */
+int64_t mo_fast_send_ns(const mo_fast *f, int op, int from, int to);
+
 /* An op that runs, its output on the way to its reader, and what it reads of u
  * on the way to it; a read of the shared tensor, or of what is there already,
  * takes no time. */
@@ -165,6 +168,24 @@ typedef struct mo_fast_pattern {
     int *device;
     int *stage; /* the last moment that its start is not before */
 } mo_fast_pattern;
+
+/* Patterns that were found, the oldest first. */
+typedef struct mo_fast_pool {
+    mo_fast_pattern *patterns;
+    size_t n, room;
+} mo_fast_pool;
+
+/* Keeps a copy. */
+mo_status mo_fast_pool_keep(const mo_fast *f, mo_fast_pool *pool,
+                            const mo_fast_pattern *pattern, mo_error *err);
+
+/* Forgets the oldest, until at most that many are left. */
+void mo_fast_pool_trim(mo_fast_pool *pool, size_t most);
+
+/* Whether a pattern can be followed in the order that is being looked at.
+ * Stages mean something else in each: ops are put into the first in which they
+ * can be. */
+bool mo_fast_suits(const mo_fast *f, mo_fast_pattern *pattern);
 
 /* Something that a pattern does. */
 typedef struct mo_fast_used {
