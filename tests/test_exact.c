@@ -255,6 +255,82 @@ START_TEST(times_may_differ_by_much)
 }
 END_TEST
 
+/* Branches between two ops, most of them the same: times, sizes and flows are
+ * drawn once for all, and the last branch may be another. */
+static void put_branch(mo_out *out, test_random random, int branch, int n)
+{
+    for (int i = 0; i < n; i++)
+        mo_out_printf(out,
+                      "b%d%d t.A=%s t.B=%s weight_bytes=%d workspace_bytes=%d;",
+                      branch, i, close_times[random_below(&random, 5)],
+                      close_times[random_below(&random, 5)],
+                      random_below(&random, 3), random_below(&random, 3));
+    for (int i = 0; i < n; i++) {
+        int size = 1000 * (1 + random_below(&random, 3));
+        bool reads_u = i == 0 || random_below(&random, 2);
+
+        if (reads_u)
+            mo_out_printf(out, "u>b%d%d tensor=y bytes=2000;", branch, i);
+        if (i + 1 < n)
+            mo_out_printf(out, "b%d%d>b%d%d bytes=%d;", branch, i, branch,
+                          i + 1, size);
+        if (i + 1 == n || random_below(&random, 4) == 0)
+            mo_out_printf(out, "b%d%d>v bytes=%d;", branch, i, size);
+    }
+}
+
+static char *twins_text(unsigned seed, int most)
+{
+    test_random random = { seed * UINT64_C(0xd1342543de82ef95) };
+    int n = most < 6 ? 1 : 1 + random_below(&random, 2);
+    int n_branches = 2 + random_below(&random, (most - 2) / n - 1);
+    mo_out *out = text_new();
+
+    mo_out_printf(out, "u t.A=1 t.B=2; v t.A=2 t.B=1;");
+    for (int b = 0; b < n_branches; b++) {
+        test_random same = random;
+
+        if (b == n_branches - 1 && seed % 3 == 0)
+            same.state++;
+        put_branch(out, same, b, n);
+    }
+    return text_end(out);
+}
+
+static void check_twins(unsigned seed, int most, bool is_live)
+{
+    static const char *const clusters[] = {
+        "A; B; A-B gbps=8",
+        "A memory_bytes=9000; B memory_bytes=9000; A-B gbps=16",
+        "A memory_bytes=5; B memory_bytes=6; A-B gbps=8",
+    };
+    problem p = { 0 };
+    char *graph = twins_text(seed, most);
+
+    problem_make(&p, graph, clusters[seed % 3], NULL);
+    for (int number = 0; number < N_REGIMES; number++) {
+        mo_regime regime = regime_of(number);
+
+        if ((regime.memory == MO_MEMORY_LIVE) != is_live)
+            continue;
+        check_optimum(p.x, number,
+                      is_live ? exhaustive_live_optimum(p.x, &regime)
+                              : exhaustive_optimum(p.x, &regime),
+                      seed);
+    }
+    problem_clear(&p);
+    free(graph);
+}
+
+START_TEST(twins_do_not_cost_the_optimum)
+{
+    for (int i = 0; i < SEEDS_AT_ONCE; i++) {
+        check_twins((unsigned) (_i * SEEDS_AT_ONCE + i), 7, false);
+        check_twins((unsigned) (_i * SEEDS_AT_ONCE + i), 5, true);
+    }
+}
+END_TEST
+
 /* Whatever the effort, what comes out is valid, and no bound is above what
  * others find. */
 START_TEST(with_little_effort_it_is_valid)
@@ -444,6 +520,7 @@ SUITE(exact)
     SOME(it_is_the_optimum_with_live_memory, N_LIVE_SEEDS / SEEDS_AT_ONCE, 1);
     SOME(it_is_the_optimum_of_more_ops, 20, 1);
     SOME(times_may_differ_by_much, 20, 1);
+    SOME(twins_do_not_cost_the_optimum, 12, 1);
     SOME(with_little_effort_it_is_valid, 10, 1);
     SOME(the_same_input_gives_the_same_answer, 5, 1);
     TEST(it_stops_when_told);

@@ -29,6 +29,7 @@ mo_status mo_build_sends(mo_exact_build *b, mo_error *err);
 mo_status mo_build_rules(mo_exact_build *b, mo_error *err);
 mo_status mo_build_uses(mo_exact_build *b, mo_error *err);
 mo_status mo_build_orders(mo_exact_build *b, mo_error *err);
+mo_status mo_build_symmetry(mo_exact_build *b, mo_error *err);
 mo_status mo_build_lists(mo_exact_build *b, mo_error *err);
 
 #endif

@@ -116,6 +116,8 @@ static mo_status build(mo_exact_build *b, mo_error *err)
     if (status == MO_OK)
         status = mo_build_orders(b, err);
     if (status == MO_OK)
+        status = mo_build_symmetry(b, err);
+    if (status == MO_OK)
         status = mo_build_lists(b, err);
     if (status == MO_OK)
         status = mo_core_bounds(b->core, 2 * (int) m->n_modes, err);

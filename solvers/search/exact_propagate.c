@@ -151,7 +151,9 @@ static void make_task_stale(mo_exact_search *s, int number)
 
 static bool is_order(const mo_exact_search *s, int literal)
 {
-    return literal >> 1 >= s->model.first_order;
+    int number = (literal >> 1) - s->model.first_order;
+
+    return number >= 0 && number < (int) s->model.n_orders;
 }
 
 static bool check_time(mo_exact_search *s, int mode)
