@@ -483,15 +483,32 @@ mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int most,
     return status;
 }
 
-void mo_improver_take(mo_improver *m, mo_try *it)
+static mo_status take_schedule(mo_improver *m, const mo_try *it,
+                               mo_schedule *schedule, mo_error *err)
 {
-    mo_kind *kind = &m->search->kinds->kinds[it->kind];
-    mo_pair *pair = &kind->pairs[it->pair];
+    mo_search *s = m->search;
+
+    if (schedule && s->blocks)
+        mo_blocks_see(s->blocks, it->kind, schedule);
+    return mo_kind_improve(s->kinds, &s->kinds->kinds[it->kind], it->pair,
+                           schedule, err);
+}
+
+mo_status mo_improver_take(mo_improver *m, mo_try *it, mo_error *err)
+{
+    mo_pair *pair = &m->search->kinds->kinds[it->kind].pairs[it->pair];
+    mo_status status = take_schedule(m, it, it->schedule, err);
 
     if (it->lower_ns > pair->own_ns)
         pair->own_ns = it->lower_ns;
-    if (it->schedule && m->search->blocks)
-        mo_blocks_see(m->search->blocks, it->kind, it->schedule);
-    mo_kind_improve(kind, it->pair, it->schedule);
+    for (size_t i = 0; i < it->n_more; i++) {
+        mo_status other = take_schedule(m, it, it->more[i], err);
+
+        status = status == MO_OK ? other : status;
+    }
+    free(it->more);
     it->schedule = NULL;
+    it->more = NULL;
+    it->n_more = 0;
+    return status;
 }

@@ -30,6 +30,6 @@ mo_status mo_improver_plan(mo_improver *improver, int round, mo_try *tries,
                            int most, int *n, double *hoped, mo_error *err);
 
 /* Takes over what came of an attempt. */
-void mo_improver_take(mo_improver *improver, mo_try *it);
+mo_status mo_improver_take(mo_improver *improver, mo_try *it, mo_error *err);
 
 #endif

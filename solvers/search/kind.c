@@ -33,22 +33,27 @@ int64_t mo_direct_ns(const mo_instance *x, const mo_regime *regime, int u,
     return mo_direct_queues(x, regime, from, to) ? sum_ns : longest_ns;
 }
 
+int64_t mo_kinds_bytes(const mo_kinds *kinds, const mo_instance *x, int op)
+{
+    switch (kinds->regime.memory) {
+    case MO_MEMORY_STATIC:
+        return x->memory_bytes[op];
+    case MO_MEMORY_LIVE:
+        return x->weight_bytes[op];
+    case MO_MEMORY_NONE:
+        break;
+    }
+    return 0;
+}
+
 /* All by itself, op could be there. */
 static bool may_be(const mo_kinds *kinds, int op, int device)
 {
     const mo_instance *x = kinds->x;
 
-    if (x->pin[op] != MO_FREE && x->pin[op] != device)
-        return false;
-    switch (kinds->regime.memory) {
-    case MO_MEMORY_STATIC:
-        return x->memory_bytes[op] <= x->capacity_bytes[device];
-    case MO_MEMORY_LIVE:
-        return x->weight_bytes[op] <= x->capacity_bytes[device];
-    case MO_MEMORY_NONE:
-        break;
-    }
-    return true;
+    return (x->pin[op] == MO_FREE || x->pin[op] == device) &&
+           (kinds->regime.memory == MO_MEMORY_NONE ||
+            mo_kinds_bytes(kinds, x, op) <= x->capacity_bytes[device]);
 }
 
 /* u and v of the piece, in the whole, may be on a and b. */
@@ -190,8 +195,8 @@ static mo_status make_all(mo_kinds *kinds, mo_error *err)
 }
 
 mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
-                        const mo_regime *regime, mo_kinds **kinds,
-                        mo_error *err)
+                        const mo_regime *regime, bool keep_variants,
+                        mo_kinds **kinds, mo_error *err)
 {
     mo_kinds *made = calloc(1, sizeof *made);
     mo_status status;
@@ -202,6 +207,7 @@ mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
                         .regime = *regime,
                         .pieces = pieces,
                         .states = states,
+                        .keep_variants = keep_variants,
                         .n = pieces->n_kinds };
     made->kinds = calloc((size_t) made->n, sizeof *made->kinds);
     made->arena = mo_arena_new();
@@ -218,8 +224,14 @@ static void clear(const mo_kinds *kinds, mo_kind *kind)
 {
     int n = kinds->states->n * kinds->states->n;
 
-    for (int pair = 0; pair < n && kind->pairs; pair++)
-        mo_schedule_free(kind->pairs[pair].best);
+    for (int pair = 0; pair < n && kind->pairs; pair++) {
+        mo_variant *variants = kind->pairs[pair].variants;
+
+        if (!variants)
+            mo_schedule_free(kind->pairs[pair].best);
+        for (int k = 0; variants && k < kinds->x->n_devices; k++)
+            mo_schedule_free(variants[k].schedule);
+    }
     mo_part_free(kind->part);
 }
 
@@ -267,14 +279,85 @@ mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
     return MO_OK;
 }
 
-bool mo_kind_improve(mo_kind *kind, int pair, mo_schedule *schedule)
+static mo_status reserve_variants(const mo_kinds *kinds, mo_pair *pair,
+                                  mo_error *err)
 {
-    if (!schedule || schedule->makespan_ns >= kind->upper_ns[pair]) {
-        mo_schedule_free(schedule);
-        return false;
+    size_t n = (size_t) kinds->x->n_devices;
+    int64_t *bytes;
+
+    if (pair->variants)
+        return MO_OK;
+    pair->variants = mo_arena_array(kinds->arena, n, sizeof *pair->variants);
+    bytes = mo_arena_array(kinds->arena, n * n, sizeof *bytes);
+    if (!pair->variants || !bytes) {
+        pair->variants = NULL;
+        return mo_fail_memory(err);
     }
-    mo_schedule_free(kind->pairs[pair].best);
-    kind->pairs[pair].best = schedule;
-    kind->upper_ns[pair] = schedule->makespan_ns;
-    return true;
+    for (size_t k = 0; k < n; k++)
+        pair->variants[k].bytes = bytes + k * n;
+    return MO_OK;
+}
+
+/* Fills bytes by device; returns the device with most of them. */
+static int find_bytes(const mo_kinds *kinds, const mo_kind *kind,
+                      const mo_schedule *s, int64_t *bytes)
+{
+    int most = 0;
+
+    memset(bytes, 0, (size_t) kinds->x->n_devices * sizeof *bytes);
+    for (int i = 0; i < s->n; i++)
+        bytes[s->device[i]] += mo_kinds_bytes(kinds, kind->part->x, i);
+    for (int k = 1; k < kinds->x->n_devices; k++)
+        most = bytes[k] > bytes[most] ? k : most;
+    return most;
+}
+
+/* A new best comes only to where it is the best of its own, too. */
+static mo_status keep_variant(const mo_kinds *kinds, mo_kind *kind,
+                              mo_pair *pair, mo_schedule *schedule,
+                              mo_error *err)
+{
+    size_t size = (size_t) kinds->x->n_devices * sizeof(int64_t);
+    int64_t *bytes = malloc(size);
+    mo_status status =
+        bytes ? reserve_variants(kinds, pair, err) : mo_fail_memory(err);
+    mo_variant *variant;
+
+    if (status != MO_OK) {
+        free(bytes);
+        mo_schedule_free(schedule);
+        return status;
+    }
+    variant = &pair->variants[find_bytes(kinds, kind, schedule, bytes)];
+    if (!variant->schedule ||
+        schedule->makespan_ns < variant->schedule->makespan_ns) {
+        memcpy(variant->bytes, bytes, size);
+        if (!pair->best || schedule->makespan_ns < pair->best->makespan_ns)
+            pair->best = schedule;
+        mo_schedule_free(variant->schedule);
+        variant->schedule = schedule;
+    } else {
+        mo_schedule_free(schedule);
+    }
+    free(bytes);
+    return MO_OK;
+}
+
+mo_status mo_kind_improve(const mo_kinds *kinds, mo_kind *kind, int number,
+                          mo_schedule *schedule, mo_error *err)
+{
+    mo_pair *pair = &kind->pairs[number];
+    mo_status status = MO_OK;
+
+    if (schedule && kinds->keep_variants) {
+        status = keep_variant(kinds, kind, pair, schedule, err);
+    } else if (schedule && schedule->makespan_ns < kind->upper_ns[number]) {
+        mo_schedule_free(pair->best);
+        pair->best = schedule;
+    } else {
+        mo_schedule_free(schedule);
+    }
+    if (pair->best)
+        kind->upper_ns[number] = pair->best->makespan_ns;
+    return status;
 }

@@ -27,11 +27,21 @@ typedef struct mo_states {
     bool all;    /* every device is one */
 } mo_states;
 
+/* Where memory is short, the shortest is not all that counts: schedules differ
+ * in what they take of which device for good. */
+typedef struct mo_variant {
+    mo_schedule *schedule; /* NULL: none yet */
+    int64_t *bytes;        /* by device */
+} mo_variant;
+
 /* One device for each end. */
 typedef struct mo_pair {
-    mo_schedule *best; /* of the kind's instance; NULL: none yet */
-    int64_t own_ns;    /* proven of the pair as a whole */
-    int level;         /* how much has been tried */
+    mo_schedule *best;    /* of the kind's instance; NULL: none yet */
+    mo_variant *variants; /* NULL where memory does not matter, or by device:
+                             the shortest of those that take most there; the
+                             best is among them */
+    int64_t own_ns;       /* proven of the pair as a whole */
+    int level;            /* how much has been tried */
 } mo_pair;
 
 typedef struct mo_kind {
@@ -50,14 +60,15 @@ typedef struct mo_kinds {
     mo_regime regime;
     const mo_pieces *pieces;
     const mo_states *states;
+    bool keep_variants;
     int n;
     mo_kind *kinds;
     mo_arena *arena;
 } mo_kinds;
 
 mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
-                        const mo_regime *regime, mo_kinds **kinds,
-                        mo_error *err);
+                        const mo_regime *regime, bool keep_variants,
+                        mo_kinds **kinds, mo_error *err);
 void mo_kinds_free(mo_kinds *kinds);
 
 /* A kind's instance with its ends where the pair says: a copy that shares all
@@ -66,8 +77,12 @@ mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
                          mo_instance *x, bool *possible, mo_error *err);
 
 /* Takes the schedule over where it is better than what there is, or frees it;
- * true: it was. */
-bool mo_kind_improve(mo_kind *kind, int pair, mo_schedule *schedule);
+ * it may be NULL. */
+mo_status mo_kind_improve(const mo_kinds *kinds, mo_kind *kind, int pair,
+                          mo_schedule *schedule, mo_error *err);
+
+/* What an op takes of its device for good. */
+int64_t mo_kinds_bytes(const mo_kinds *kinds, const mo_instance *x, int op);
 
 /* How long what u sends to v takes from device to device, nothing lying between
  * them, in the order of its transfers; each of them begins when the one before

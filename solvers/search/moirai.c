@@ -13,6 +13,7 @@
 
 #include "base/team.h"
 #include "solvers/search/first.h"
+#include "solvers/search/fit.h"
 #include "solvers/search/improve.h"
 #include "solvers/search/prove.h"
 #include "solvers/search/search.h"
@@ -33,6 +34,7 @@ typedef struct round {
     mo_try *tries;
     mo_proof *proofs;
     int n_tries, n_proofs;
+    mo_fit *fit; /* an attempt at the whole within memory, or NULL */
 } round;
 
 /* Proofs take longer and begin first. */
@@ -46,8 +48,10 @@ static void work(void *context, int job, int thread)
         return;
     if (job < r->n_proofs)
         mo_proof_make(r->search->blocks, &r->proofs[job], stop);
-    else
+    else if (job < r->n_proofs + r->n_tries)
         mo_try_make(r->search->kinds, &r->tries[job - r->n_proofs], stop);
+    else
+        mo_fit_make(r->search, r->fit);
 }
 
 static void keep_error(mo_status *status, mo_error *err, mo_status other,
@@ -63,16 +67,19 @@ static void keep_error(mo_status *status, mo_error *err, mo_status other,
 static mo_status run(round *r, mo_improver *improver, mo_prover *prover,
                      mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = MO_OK, taken;
+    mo_error why = { 0 };
 
-    mo_team_run(r->search->task->threads, r->n_proofs + r->n_tries, work, r);
+    mo_team_run(r->search->task->threads,
+                r->n_proofs + r->n_tries + (r->fit != NULL), work, r);
     for (int i = 0; i < r->n_proofs; i++) {
         keep_error(&status, err, r->proofs[i].status, &r->proofs[i].err);
         mo_prover_take(prover, &r->proofs[i]);
     }
     for (int i = 0; i < r->n_tries; i++) {
         keep_error(&status, err, r->tries[i].status, &r->tries[i].err);
-        mo_improver_take(improver, &r->tries[i]);
+        taken = mo_improver_take(improver, &r->tries[i], &why);
+        keep_error(&status, err, taken, &why);
     }
     return status;
 }
@@ -89,8 +96,26 @@ static mo_status begin(mo_search *s, mo_improver *improver, mo_prover *prover,
         status = run(&r, improver, prover, err);
     free(r.tries);
     free(r.proofs);
-    return status == MO_OK ? mo_search_add_up(s, "list scheduling pieces", err)
-                           : status;
+    if (status == MO_OK)
+        status = mo_search_add_up(s, "list scheduling pieces", err);
+    if (status == MO_OK && mo_fit_is_needed(s))
+        status = mo_fit_pieces(s, err);
+    return status;
+}
+
+/* What the round makes of the whole. */
+static mo_status add_up(mo_search *s, mo_fit *fit, mo_error *err)
+{
+    mo_status status = mo_search_add_up(s, "improving pieces", err);
+
+    keep_error(&status, err, fit->status, &fit->err);
+    if (status == MO_OK)
+        status = mo_search_offer(s, fit->schedule, "annealing the whole", err);
+    else
+        mo_schedule_free(fit->schedule);
+    if (status == MO_OK && mo_fit_is_needed(s))
+        status = mo_fit_pieces(s, err);
+    return status;
 }
 
 static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
@@ -98,6 +123,7 @@ static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
 {
     mo_try tries[MOST_TRIES];
     mo_proof proofs[MOST_PROOFS];
+    mo_fit fit = { 0 };
     round r = { .search = s, .tries = tries, .proofs = proofs };
     double hoped = 0;
     mo_status status = mo_improver_plan(improver, number, tries, MOST_TRIES,
@@ -107,11 +133,15 @@ static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
         status = mo_prover_plan(prover, proofs,
                                 hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS,
                                 &r.n_proofs, err);
-    *any = r.n_tries + r.n_proofs > 0;
+    if (mo_fit_plan(s, number, &fit))
+        r.fit = &fit;
+    *any = r.n_tries + r.n_proofs > 0 || r.fit;
     if (status == MO_OK)
         status = run(&r, improver, prover, err);
-    return status == MO_OK ? mo_search_add_up(s, "improving pieces", err)
-                           : status;
+    if (status == MO_OK)
+        return add_up(s, &fit, err);
+    mo_schedule_free(fit.schedule);
+    return status;
 }
 
 static mo_status go_round(mo_search *s, mo_improver *improver,

@@ -112,7 +112,8 @@ static mo_status divide(mo_search *s, bool use_cuts, mo_error *err)
 
     if (status == MO_OK)
         status =
-            mo_kinds_make(s->pieces, &s->states, &s->regime, &s->kinds, err);
+            mo_kinds_make(s->pieces, &s->states, &s->regime,
+                          s->memory_matters && s->states.all, &s->kinds, err);
     if (status == MO_OK)
         status = mo_path_new(s->pieces, s->states.n, &s->path, err);
     return status;
@@ -282,6 +283,6 @@ mo_status mo_search_add_up(mo_search *s, const char *what, mo_error *err)
     s->upper_path_ns = upper_ns;
     if (upper_ns >= mo_search_upper_ns(s))
         return MO_OK;
-    status = mo_stitch(s->kinds, s->path, &schedule, err);
+    status = mo_stitch(s->kinds, s->path, NULL, &schedule, err);
     return status == MO_OK ? mo_search_offer(s, schedule, what, err) : status;
 }

@@ -25,15 +25,31 @@ static int whole_item(const mo_kinds *kinds, int piece, int item)
     return x->flows[first_flow + part->tensor_start[item]].tensor;
 }
 
-static void place_piece(const mo_kinds *kinds, const mo_path *path, int piece,
-                        int *device)
+/* What is stitched. */
+typedef struct cloth {
+    const mo_kinds *kinds;
+    const mo_path *path;
+    const unsigned char *variants; /* or NULL */
+} cloth;
+
+static const mo_schedule *schedule_of(const cloth *c, int piece)
 {
+    const mo_pair *pair =
+        &kind_of(c->kinds, piece)->pairs[mo_path_pair(c->path, piece)];
+
+    return c->variants ? pair->variants[c->variants[piece]].schedule
+                       : pair->best;
+}
+
+static void place_piece(const cloth *c, int piece, int *device)
+{
+    const mo_kinds *kinds = c->kinds;
     const mo_pieces *p = kinds->pieces;
     const mo_kind *kind = kind_of(kinds, piece);
-    int pair = mo_path_pair(path, piece), first = mo_pieces_first(p, piece);
+    int pair = mo_path_pair(c->path, piece), first = mo_pieces_first(p, piece);
 
     if (kind->part) {
-        const mo_schedule *s = kind->pairs[pair].best;
+        const mo_schedule *s = schedule_of(c, piece);
 
         for (int i = 0; i < kind->n; i++)
             device[first + i] = s->device[i];
@@ -98,22 +114,19 @@ static int64_t end_ns(const mo_instance *x, const mo_schedule *s, int op)
     return s->start_ns[op] + mo_instance_p_ns(x, op, s->device[op]);
 }
 
-static void time_pieces(const mo_kinds *kinds, const mo_path *path,
-                        mo_schedule *s)
+static void time_pieces(const cloth *c, mo_schedule *s)
 {
-    const mo_pieces *p = kinds->pieces;
+    const mo_pieces *p = c->kinds->pieces;
     int t = 0;
 
     for (int i = 0; i < p->n; i++) {
-        const mo_kind *kind = kind_of(kinds, i);
         int u = mo_pieces_u(p, i);
-        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(kinds->x, s, u);
+        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(c->kinds->x, s, u);
 
-        if (kind->part)
-            time_part(kinds, i, kind->pairs[mo_path_pair(path, i)].best,
-                      begin_ns, s, &t);
+        if (kind_of(c->kinds, i)->part)
+            time_part(c->kinds, i, schedule_of(c, i), begin_ns, s, &t);
         else
-            time_direct(kinds, i, begin_ns, s, &t);
+            time_direct(c->kinds, i, begin_ns, s, &t);
     }
     assert(t == s->n_transfers);
 }
@@ -132,8 +145,10 @@ static mo_status finish(const mo_instance *x, mo_schedule *s, mo_error *err)
 }
 
 mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
-                    mo_schedule **schedule, mo_error *err)
+                    const unsigned char *variants, mo_schedule **schedule,
+                    mo_error *err)
 {
+    const cloth c = { kinds, path, variants };
     int *device = malloc(((size_t) kinds->x->n + 1) * sizeof *device);
     mo_schedule *s = NULL;
     mo_status status;
@@ -141,12 +156,12 @@ mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
     if (!device)
         return mo_fail_memory(err);
     for (int i = 0; i < kinds->pieces->n; i++)
-        place_piece(kinds, path, i, device);
+        place_piece(&c, i, device);
     status = mo_schedule_new(kinds->x, &kinds->regime, device, &s, err);
     free(device);
     if (status != MO_OK)
         return status;
-    time_pieces(kinds, path, s);
+    time_pieces(&c, s);
     status = finish(kinds->x, s, err);
     if (status == MO_OK)
         *schedule = s;
@@ -201,9 +216,8 @@ static mo_status take_piece(mo_kinds *kinds, int piece, const mo_schedule *s,
     if (status == MO_OK)
         status = mo_schedule_fits(kind->part->x, taken, &fits, err);
     if (status == MO_OK && fits)
-        mo_kind_improve(kind, pair, taken);
-    else
-        mo_schedule_free(taken);
+        return mo_kind_improve(kinds, kind, pair, taken, err);
+    mo_schedule_free(taken);
     return status;
 }
 

@@ -9,10 +9,12 @@
 #include "solvers/search/kind.h"
 #include "solvers/search/path.h"
 
-/* The best schedules of the pairs that the way takes, one behind the other,
- * left-shifted but for live memory.  Each of those pairs has one. */
+/* The best schedules of the pairs that the path takes, one behind the other, or
+ * the variants of them by piece; left-shifted but for live memory.  Each of
+ * those pairs has one. */
 mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
-                    mo_schedule **schedule, mo_error *err);
+                    const unsigned char *variants, mo_schedule **schedule,
+                    mo_error *err);
 
 /* Takes the schedule apart: where a piece of it is better than what its kind
  * has for these devices, and by itself within memory, it is kept there. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "schedule/heft.h"
 #include "schedule/sim.h"
 #include "solvers/search/along.h"
@@ -31,6 +32,25 @@ static void keep_better(mo_schedule **best, mo_schedule *other)
     mo_schedule_free(other);
 }
 
+/* The better one, or, where variants are kept, all that lists make. */
+static mo_status keep(const attempt *t, mo_schedule **best, mo_schedule *s,
+                      mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_status status = MO_OK;
+
+    if (!t->kinds->keep_variants || it->how != MO_TRY_START) {
+        keep_better(best, s);
+        return MO_OK;
+    }
+    status = MO_PUSH(it->more, it->n_more, it->more_room, err);
+    if (status == MO_OK)
+        it->more[it->n_more++] = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
 static mo_status try_heft(const attempt *t, const int *placement,
                           mo_schedule **best, mo_error *err)
 {
@@ -39,10 +59,9 @@ static mo_status try_heft(const attempt *t, const int *placement,
 
     if (status == MO_OK && s)
         status = mo_schedule_shift(&t->x, s, err);
-    if (status == MO_OK)
-        keep_better(best, s);
-    else
-        mo_schedule_free(s);
+    if (status == MO_OK && s)
+        return keep(t, best, s, err);
+    mo_schedule_free(s);
     return status;
 }
 

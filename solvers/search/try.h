@@ -41,7 +41,10 @@ typedef struct mo_try {
 
     /* What came of it. */
     mo_schedule *schedule; /* or NULL */
-    int64_t lower_ns;      /* from end to end; INT64_MAX: cannot be */
+    mo_schedule **more;    /* of list scheduling, where variants are kept; the
+                              caller's */
+    size_t n_more, more_room;
+    int64_t lower_ns; /* from end to end; INT64_MAX: cannot be */
     mo_status status;
     mo_error err;
 } mo_try;
