@@ -520,8 +520,8 @@ SUITE(exact)
     SOME(it_is_the_optimum_with_live_memory, N_LIVE_SEEDS / SEEDS_AT_ONCE, 1);
     SOME(it_is_the_optimum_of_more_ops, 20, 1);
     SOME(times_may_differ_by_much, 20, 1);
-    SOME(twins_do_not_cost_the_optimum, 12, 1);
-    SOME(with_little_effort_it_is_valid, 10, 1);
+    SOME(twins_do_not_cost_the_optimum, 5, 1);
+    SOME(with_little_effort_it_is_valid, 6, 1);
     SOME(the_same_input_gives_the_same_answer, 5, 1);
     TEST(it_stops_when_told);
     TEST(what_is_too_large_is_left_alone);

@@ -19,8 +19,8 @@
 #include "solvers/search/exact_search.h"
 
 enum {
-    MAX_TASKS = 3000,    /* beyond, orders do not fit into memory */
-    MAX_MODES = 1000000, /* and beyond, nothing is searched at all */
+    MAX_TASKS = 1500,    /* beyond, there are too many orders, */
+    MAX_MODES = 500000,  /* or places, and nothing is searched at all */
     STOP_EVERY = 64,     /* nodes */
     RESTART_STEP = 64,   /* conflicts, times 1, 1, 2, 1, 1, 2, 4, ... */
     LEARNT_FIRST = 4000, /* clauses */
@@ -94,41 +94,52 @@ static bool is_spent(const mo_exact_search *s, const effort *e)
            (s->nodes % STOP_EVERY == 0 && mo_stop_now(e->options->stop));
 }
 
+/* A conflict that leaves a way is a step, too. */
+static bool turn_back(mo_exact_search *s, effort *e)
+{
+    e->conflicts++;
+    for (int r = 0; r < s->model.n_resources; r++)
+        s->is_stale[r] = true;
+    return mo_core_learn(&s->core);
+}
+
+/* Devices and orders are decided. */
+static bool arrive(mo_exact_search *s)
+{
+    bool goes_on;
+    int literal;
+
+    if (!mo_exact_is_settled(s))
+        return true;
+    if (mo_exact_live(s, &literal, &goes_on))
+        return take_schedule(s);
+    if (literal != MO_NO_LITERAL)
+        mo_core_decide(&s->core, literal);
+    return goes_on;
+}
+
 /* One step; false when there is nothing more to find. */
 static bool step(mo_exact_search *s, effort *e)
 {
     mo_core *c = &s->core;
-    int literal;
+    int literal = s->tight;
 
-    if (!mo_exact_propagate(s)) {
-        e->conflicts++;
-        for (int r = 0; r < s->model.n_resources; r++)
-            s->is_stale[r] = true;
-        return mo_core_learn(c);
-    }
+    if (!mo_exact_propagate(s))
+        return turn_back(s, e);
     if (e->conflicts >= e->restart_at) {
         restart(s, e);
         return true;
     }
-    if (mo_core_level(c) == 0)
+    if (mo_core_level(c) == 0) {
         mo_exact_ask(s, e->conflicts);
+        literal = s->tight;
+    }
     if (s->lower_ns > s->horizon_ns)
         return false;
-    if (s->tight != MO_NO_LITERAL && c->truth[s->tight] == 0) {
-        mo_core_decide(c, s->tight);
-        return true;
-    }
-    literal = mo_exact_branch(s);
-    if (literal == MO_NO_LITERAL) {
-        bool goes_on;
-
-        if (!mo_exact_is_settled(s))
-            return true;
-        if (mo_exact_live(s, &literal, &goes_on))
-            return take_schedule(s);
-        if (literal == MO_NO_LITERAL)
-            return goes_on;
-    }
+    if (literal == MO_NO_LITERAL || c->truth[literal] != 0)
+        literal = mo_exact_branch(s);
+    if (literal == MO_NO_LITERAL)
+        return arrive(s);
     mo_core_decide(c, literal);
     return true;
 }

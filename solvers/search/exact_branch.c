@@ -52,15 +52,15 @@ static int branch_on_place(const mo_exact_search *s)
     return best < 0 ? MO_NO_LITERAL : m->place[best * K + best_place(s, best)];
 }
 
-static bool overlap(const mo_standing *a, const mo_standing *b)
+static bool overlap(const mo_exact_standing *a, const mo_exact_standing *b)
 {
     return a->head_ns < b->head_ns + b->length_ns &&
            b->head_ns < a->head_ns + a->length_ns;
 }
 
 /* Who can start first goes first. */
-static int order_of(const mo_exact_search *s, const mo_standing *a,
-                    const mo_standing *b)
+static int order_of(const mo_exact_search *s, const mo_exact_standing *a,
+                    const mo_exact_standing *b)
 {
     bool a_first = a->head_ns != b->head_ns ? a->head_ns < b->head_ns
                                             : a->tail_ns >= b->tail_ns;
@@ -78,7 +78,8 @@ static int branch_on_order(mo_exact_search *s)
         mo_exact_stand(s, r);
         for (int i = 0; i < s->n_standing; i++)
             for (int j = i + 1; j < s->n_standing; j++) {
-                const mo_standing *a = &s->standing[i], *b = &s->standing[j];
+                const mo_exact_standing *a = &s->standing[i],
+                                        *b = &s->standing[j];
                 int literal = order_of(s, a, b);
 
                 if (!overlap(a, b) || !is_open(s, literal) ||

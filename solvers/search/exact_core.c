@@ -104,7 +104,7 @@ int64_t mo_core_value_before(const mo_core *c, int bound, int number)
     return e < 0 ? 0 : c->trail[e].value;
 }
 
-static bool push(mo_core *c, mo_entry entry)
+static bool push(mo_core *c, mo_core_entry entry)
 {
     if (c->n_trail == c->trail_room &&
         !RESERVE(c, c->trail, c->trail_room, c->n_trail + 1))
@@ -114,7 +114,7 @@ static bool push(mo_core *c, mo_entry entry)
     return true;
 }
 
-static void set_true(mo_core *c, int literal, mo_entry entry)
+static void set_true(mo_core *c, int literal, mo_core_entry entry)
 {
     entry.what = literal;
     if (!push(c, entry))
@@ -124,7 +124,7 @@ static void set_true(mo_core *c, int literal, mo_entry entry)
     c->entry_of[literal >> 1] = (int) c->n_trail - 1;
 }
 
-static void set_bound(mo_core *c, int bound, int64_t value, mo_entry entry)
+static void set_bound(mo_core *c, int bound, int64_t value, mo_core_entry entry)
 {
     entry.what = ~bound;
     entry.value = value;
@@ -165,9 +165,9 @@ void mo_core_fact_bound(mo_core *c, int bound, int64_t value)
 }
 
 /* Keeps the facts for the entry that comes next. */
-static mo_entry store_facts(mo_core *c)
+static mo_core_entry store_facts(mo_core *c)
 {
-    mo_entry entry = { .why = MO_WHY_FACTS, .at = (int) c->n_stored };
+    mo_core_entry entry = { .why = MO_WHY_FACTS, .at = (int) c->n_stored };
 
     if (c->n_levels == 0 || c->n_facts == 0)
         return entry;
@@ -182,7 +182,7 @@ static mo_entry store_facts(mo_core *c)
 
 bool mo_core_imply(mo_core *c, int literal, mo_why why, int at)
 {
-    mo_entry entry = { .what = literal, .why = why, .at = at };
+    mo_core_entry entry = { .what = literal, .why = why, .at = at };
 
     if (c->truth[literal] > 0)
         return true;
@@ -211,7 +211,7 @@ bool mo_core_imply_by_facts(mo_core *c, int literal)
 void mo_core_raise(mo_core *c, int bound, int64_t value, mo_why why, int at)
 {
     if (value > c->value[bound])
-        set_bound(c, bound, value, (mo_entry){ .why = why, .at = at });
+        set_bound(c, bound, value, (mo_core_entry){ .why = why, .at = at });
 }
 
 void mo_core_raise_by_facts(mo_core *c, int bound, int64_t value)
@@ -272,7 +272,7 @@ bool mo_core_give(mo_core *c, const int *literals, int n)
     if (c->n_learnt == 0)
         return false;
     if (c->n_learnt == 1)
-        set_true(c, c->learnt[0], (mo_entry){ .why = MO_WHY_CLAUSE });
+        set_true(c, c->learnt[0], (mo_core_entry){ .why = MO_WHY_CLAUSE });
     else
         mo_core_add_clause(c, c->learnt, c->n_learnt, 0);
     return true;
@@ -324,7 +324,8 @@ static bool look_at(mo_core *c, mo_watch *w, int literal, bool *conflict)
         blame_clause(c, w->clause);
         *conflict = true;
     } else {
-        set_true(c, l[0], (mo_entry){ .why = MO_WHY_CLAUSE, .at = w->clause });
+        set_true(c, l[0],
+                 (mo_core_entry){ .why = MO_WHY_CLAUSE, .at = w->clause });
     }
     return true;
 }
@@ -353,10 +354,10 @@ void mo_core_decide(mo_core *c, int literal)
         return;
     assert(c->truth[literal] == 0);
     c->level_start[c->n_levels++] = (int) c->n_trail;
-    set_true(c, literal, (mo_entry){ .why = MO_WHY_DECIDED });
+    set_true(c, literal, (mo_core_entry){ .why = MO_WHY_DECIDED });
 }
 
-static void take_back(mo_core *c, const mo_entry *entry)
+static void take_back(mo_core *c, const mo_core_entry *entry)
 {
     if (entry->what >= 0) {
         c->truth[entry->what] = c->truth[entry->what ^ 1] = 0;

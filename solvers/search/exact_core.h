@@ -35,14 +35,14 @@ typedef enum mo_why {
     MO_WHY_ASK     /* at: whoever made it knows, mo_core.explain */
 } mo_why;
 
-typedef struct mo_entry {
+typedef struct mo_core_entry {
     int what; /* as in a fact */
     int level;
     int before; /* of a bound: its entry before this, or -1 */
     mo_why why;
     int at, n_facts;
     int64_t value;
-} mo_entry;
+} mo_core_entry;
 
 typedef struct mo_clause {
     int first, n; /* its literals; the first two are watched */
@@ -74,7 +74,7 @@ struct mo_core {
     int64_t *value, *root_value; /* by bound: now, and without any decision */
     int *last_entry;             /* by bound: on the trail, or -1 */
 
-    mo_entry *trail;
+    mo_core_entry *trail;
     size_t n_trail, trail_room;
     size_t n_propagated; /* of the trail, by whoever works it off */
     int *level_start;    /* by level: its first entry */
@@ -102,7 +102,7 @@ struct mo_core {
 
     /* Adds to the facts what entry follows from; value is what is needed of a
      * bound. */
-    void (*explain)(void *context, const mo_entry *entry, int number,
+    void (*explain)(void *context, const mo_core_entry *entry, int number,
                     int64_t value);
     void *context;
     bool out_of_memory; /* nothing that happened since counts */

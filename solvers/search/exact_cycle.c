@@ -40,7 +40,7 @@ static void add(finder *f, int first, int then, int literal, int64_t pause_ns)
 
 /* Between tasks whose modes are taken, flows say who comes first.  Rules hold
  * them all: a way that is taken leads from one to the other. */
-static void add_rule(finder *f, const mo_rule *rule)
+static void add_rule(finder *f, const mo_exact_rule *rule)
 {
     const mo_exact_model *m = &f->s->model;
     const mo_core *c = &f->s->core;
@@ -66,7 +66,8 @@ static void add_orders(finder *f)
         mo_exact_stand(s, r);
         for (int i = 0; i < s->n_standing; i++)
             for (int j = 0; j < s->n_standing; j++) {
-                const mo_standing *a = &s->standing[i], *b = &s->standing[j];
+                const mo_exact_standing *a = &s->standing[i],
+                                        *b = &s->standing[j];
                 int literal =
                     mo_exact_first_goes(&s->model, a->use->task, b->use->task);
 

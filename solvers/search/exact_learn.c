@@ -72,7 +72,7 @@ static void bump(mo_core *c, int variable)
 static void mark(mo_core *c, walk *w, const mo_fact *fact)
 {
     int e = entry_of(c, fact, w->at);
-    const mo_entry *entry = &c->trail[e];
+    const mo_core_entry *entry = &c->trail[e];
 
     assert(e < w->at);
     if (entry->level == 0)
@@ -100,7 +100,7 @@ static void mark_facts(mo_core *c, walk *w, const mo_fact *facts, size_t n)
         mark(c, w, &facts[i]);
 }
 
-static void mark_clause(mo_core *c, walk *w, const mo_entry *entry)
+static void mark_clause(mo_core *c, walk *w, const mo_core_entry *entry)
 {
     const mo_clause *clause = &c->clauses[entry->at];
 
@@ -115,7 +115,7 @@ static void mark_clause(mo_core *c, walk *w, const mo_entry *entry)
 /* Marks what the entry at w->at follows from. */
 static void mark_reasons(mo_core *c, walk *w)
 {
-    const mo_entry *entry = &c->trail[w->at];
+    const mo_core_entry *entry = &c->trail[w->at];
 
     switch (entry->why) {
     case MO_WHY_DECIDED:
@@ -171,7 +171,7 @@ static bool find_clause(mo_core *c, int level)
     mark_facts(c, &w, c->facts, c->n_facts);
     c->learnt[0] = MO_NO_LITERAL;
     while (c->learnt[0] == MO_NO_LITERAL || w.n_bound > 0) {
-        const mo_entry *entry = &c->trail[--w.at];
+        const mo_core_entry *entry = &c->trail[--w.at];
         bool at_level = entry->level == level;
 
         if (!c->seen[w.at])
@@ -202,7 +202,7 @@ static int level_of(const mo_core *c, int literal)
 /* A literal that follows from the others of the clause is not needed. */
 static bool is_superfluous(const mo_core *c, int literal)
 {
-    const mo_entry *entry = &c->trail[c->entry_of[literal >> 1]];
+    const mo_core_entry *entry = &c->trail[c->entry_of[literal >> 1]];
     const mo_clause *clause;
 
     if (entry->why != MO_WHY_CLAUSE)

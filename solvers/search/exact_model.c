@@ -152,7 +152,7 @@ mo_status mo_exact_model_open(mo_exact_model *m, mo_core *c,
     return status;
 }
 
-static void free_lists(mo_lists *lists)
+static void free_lists(mo_exact_lists *lists)
 {
     free(lists->start);
     free(lists->items);

@@ -44,29 +44,29 @@ typedef struct mo_exact_task {
 } mo_exact_task;
 
 /* A task on a resource: the modes in which it holds that. */
-typedef struct mo_use {
+typedef struct mo_exact_use {
     int task;
     int first, n; /* in use_modes */
-} mo_use;
+} mo_exact_use;
 
 /* One way for a rule to be kept: bound a + add, or the larger of two such. */
-typedef struct mo_way {
+typedef struct mo_exact_way {
     int literal;     /* the way exists unless this is false */
     int bound, also; /* also may be -1 */
     int64_t add_ns, also_add_ns;
-} mo_way;
+} mo_exact_way;
 
 /* target is at least the least of the ways, if both that are given hold; they
  * may be MO_NO_LITERAL. */
-typedef struct mo_rule {
+typedef struct mo_exact_rule {
     int target;
     int given, also_given;
     int first, n; /* in ways */
-} mo_rule;
+} mo_exact_rule;
 
-typedef struct mo_lists {
+typedef struct mo_exact_lists {
     int *start, *items; /* of i: items[start[i] .. start[i + 1]) */
-} mo_lists;
+} mo_exact_lists;
 
 typedef struct mo_exact_model {
     const mo_instance *x;
@@ -83,18 +83,18 @@ typedef struct mo_exact_model {
     mo_mode *modes;
     size_t n_modes, modes_room;
 
-    int n_literals;   /* of the core, when all of this was made */
-    int n_resources;  /* devices first */
-    mo_lists uses_of; /* by resource: uses */
-    mo_use *uses;
+    int n_literals;         /* of the core, when all of this was made */
+    int n_resources;        /* devices first */
+    mo_exact_lists uses_of; /* by resource: uses */
+    mo_exact_use *uses;
     size_t n_uses, uses_room;
     int *use_modes;
     size_t n_use_modes, use_modes_room;
 
-    mo_rule *rules;
+    mo_exact_rule *rules;
     size_t n_rules, rules_room;
     size_t n_first_rules; /* that are told of changes; later ones look */
-    mo_way *ways;
+    mo_exact_way *ways;
     size_t n_ways, ways_room;
 
     int *first_goes; /* by two tasks: the literal that the one goes before the
@@ -105,9 +105,9 @@ typedef struct mo_exact_model {
     size_t n_orders, orders_room;
     unsigned char *reaches; /* by two ops: is there a path? */
 
-    mo_lists modes_of_literal, rules_of_literal; /* by literal */
-    mo_lists rules_of_bound;
-    mo_lists resources_of_mode;
+    mo_exact_lists modes_of_literal, rules_of_literal; /* by literal */
+    mo_exact_lists rules_of_bound;
+    mo_exact_lists resources_of_mode;
 } mo_exact_model;
 
 /* Makes variables and bounds in the core, which was just opened, and gives it

@@ -24,7 +24,7 @@ static mo_status put(sorter *s, int i, int item, mo_error *err)
     return status;
 }
 
-static mo_status sort(sorter *s, int n, mo_lists *lists, mo_error *err)
+static mo_status sort(sorter *s, int n, mo_exact_lists *lists, mo_error *err)
 {
     lists->start = calloc((size_t) n + 2, sizeof *lists->start);
     lists->items = malloc((s->n + 1) * sizeof *lists->items);
@@ -75,7 +75,7 @@ static mo_status list_resources(mo_exact_model *m, mo_error *err)
 }
 
 /* Modes stand by task, and so do those of a resource. */
-static mo_status add_uses(mo_exact_model *m, const mo_lists *modes_of,
+static mo_status add_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
                           int resource, sorter *s, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -92,7 +92,7 @@ static mo_status add_uses(mo_exact_model *m, const mo_lists *modes_of,
                 status = put(s, resource, (int) m->n_uses, err);
             if (status == MO_OK)
                 m->uses[m->n_uses++] =
-                    (mo_use){ task, (int) m->n_use_modes, 0 };
+                    (mo_exact_use){ task, (int) m->n_use_modes, 0 };
         }
         if (status == MO_OK)
             status =
@@ -105,7 +105,7 @@ static mo_status add_uses(mo_exact_model *m, const mo_lists *modes_of,
     return status;
 }
 
-static mo_status list_uses(mo_exact_model *m, const mo_lists *modes_of,
+static mo_status list_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
                            mo_error *err)
 {
     sorter s = { 0 };
@@ -122,7 +122,7 @@ static mo_status list_uses(mo_exact_model *m, const mo_lists *modes_of,
 mo_status mo_build_uses(mo_exact_build *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
-    mo_lists modes_of = { 0 };
+    mo_exact_lists modes_of = { 0 };
     sorter s = { 0 };
     mo_status status;
 
@@ -209,7 +209,7 @@ static mo_status add_order(mo_exact_build *b, int s, int t, mo_error *err)
 static mo_status add_orders(mo_exact_build *b, int resource, mo_error *err)
 {
     const mo_exact_model *m = b->m;
-    const mo_lists *of = &m->uses_of;
+    const mo_exact_lists *of = &m->uses_of;
     mo_status status = MO_OK;
 
     for (int i = of->start[resource]; i < of->start[resource + 1]; i++)
@@ -257,7 +257,7 @@ static mo_status list_modes(mo_exact_build *b, mo_error *err)
 static mo_status put_rule(const mo_exact_model *m, int number, sorter *literals,
                           sorter *bounds, mo_error *err)
 {
-    const mo_rule *rule = &m->rules[number];
+    const mo_exact_rule *rule = &m->rules[number];
     mo_status status = MO_OK;
 
     if (rule->given != MO_NO_LITERAL)

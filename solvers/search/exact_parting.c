@@ -70,7 +70,7 @@ const mo_exact_parting *mo_exact_find_parting(const mo_exact_search *s,
     return NULL;
 }
 
-static bool add_rule(mo_exact_search *s, mo_rule rule, mo_way way)
+static bool add_rule(mo_exact_search *s, mo_exact_rule rule, mo_exact_way way)
 {
     mo_exact_model *m = &s->model;
 
@@ -90,24 +90,24 @@ static void separate(mo_exact_search *s, int literal, int first, int then,
                      int64_t pause_ns)
 {
     const mo_mode *a = &s->model.modes[first], *b = &s->model.modes[then];
-    mo_way forth = { .literal = a->literal,
-                     .bound = MO_HEAD(first),
-                     .also = -1,
-                     .add_ns = a->length_ns + pause_ns };
-    mo_way back = { .literal = b->literal,
-                    .bound = MO_TAIL(then),
-                    .also = -1,
-                    .add_ns = b->length_ns + pause_ns };
+    mo_exact_way forth = { .literal = a->literal,
+                           .bound = MO_HEAD(first),
+                           .also = -1,
+                           .add_ns = a->length_ns + pause_ns };
+    mo_exact_way back = { .literal = b->literal,
+                          .bound = MO_TAIL(then),
+                          .also = -1,
+                          .add_ns = b->length_ns + pause_ns };
 
     add_rule(s,
-             (mo_rule){ .target = MO_HEAD(then),
-                        .given = literal,
-                        .also_given = a->literal },
+             (mo_exact_rule){ .target = MO_HEAD(then),
+                              .given = literal,
+                              .also_given = a->literal },
              forth);
     add_rule(s,
-             (mo_rule){ .target = MO_TAIL(first),
-                        .given = literal,
-                        .also_given = b->literal },
+             (mo_exact_rule){ .target = MO_TAIL(first),
+                              .given = literal,
+                              .also_given = b->literal },
              back);
 }
 

@@ -22,7 +22,7 @@ int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns)
     return total_ns - s->tight_ns - 1;
 }
 
-static int64_t way_ns(const mo_core *c, const mo_way *way)
+static int64_t way_ns(const mo_core *c, const mo_exact_way *way)
 {
     int64_t ns = c->value[way->bound] + way->add_ns;
 
@@ -45,7 +45,7 @@ static bool is_given(const mo_core *c, int literal)
 static void apply_rule(mo_exact_search *s, int number)
 {
     mo_core *c = &s->core;
-    const mo_rule *rule = &s->model.rules[number];
+    const mo_exact_rule *rule = &s->model.rules[number];
     const mo_mode *mode = &s->model.modes[rule->target >> 1];
     int64_t least = INT64_MAX;
 
@@ -53,7 +53,7 @@ static void apply_rule(mo_exact_search *s, int number)
         !is_given(c, rule->also_given))
         return;
     for (int i = 0; i < rule->n; i++) {
-        const mo_way *way = &s->model.ways[rule->first + i];
+        const mo_exact_way *way = &s->model.ways[rule->first + i];
         int64_t ns;
 
         if (c->truth[way->literal] < 0)
@@ -67,7 +67,7 @@ static void apply_rule(mo_exact_search *s, int number)
     mo_core_raise(c, rule->target, capped(s, least), MO_WHY_ASK, number);
 }
 
-static void explain_way(mo_exact_search *s, const mo_way *way, int number,
+static void explain_way(mo_exact_search *s, const mo_exact_way *way, int number,
                         int64_t ns)
 {
     mo_core *c = &s->core;
@@ -86,7 +86,7 @@ static void explain_way(mo_exact_search *s, const mo_way *way, int number,
 static void explain_rule(mo_exact_search *s, int rule_number, int number,
                          int64_t ns)
 {
-    const mo_rule *rule = &s->model.rules[rule_number];
+    const mo_exact_rule *rule = &s->model.rules[rule_number];
 
     if (rule->given != MO_NO_LITERAL)
         mo_core_fact(&s->core, rule->given);
@@ -121,7 +121,7 @@ static void explain_too_late(mo_exact_search *s, int mode, int number)
     mo_core_fact_bound(c, MO_TAIL(mode), tail);
 }
 
-void mo_exact_explain(void *context, const mo_entry *entry, int number,
+void mo_exact_explain(void *context, const mo_core_entry *entry, int number,
                       int64_t value)
 {
     mo_exact_search *s = context;
@@ -134,7 +134,7 @@ void mo_exact_explain(void *context, const mo_entry *entry, int number,
 
 static void make_stale(mo_exact_search *s, int mode)
 {
-    const mo_lists *of = &s->model.resources_of_mode;
+    const mo_exact_lists *of = &s->model.resources_of_mode;
 
     for (int i = of->start[mode]; i < of->start[mode + 1]; i++)
         s->is_stale[of->items[i]] = true;
@@ -169,7 +169,7 @@ static bool check_time(mo_exact_search *s, int mode)
     return mo_core_imply(c, it->literal ^ 1, MO_WHY_ASK, TOO_LATE(mode));
 }
 
-static void apply_rules(mo_exact_search *s, const mo_lists *of, int i)
+static void apply_rules(mo_exact_search *s, const mo_exact_lists *of, int i)
 {
     for (int r = of->start[i]; r < of->start[i + 1]; r++)
         apply_rule(s, of->items[r]);
@@ -187,7 +187,7 @@ static bool check_all_times(mo_exact_search *s)
 
 static bool follow_literal(mo_exact_search *s, int literal)
 {
-    const mo_lists *modes = &s->model.modes_of_literal;
+    const mo_exact_lists *modes = &s->model.modes_of_literal;
     bool is_place = false;
 
     if (!mo_core_propagate(&s->core, literal))

@@ -5,7 +5,7 @@
  */
 #include "solvers/search/exact_search.h"
 
-static void widen(const mo_exact_search *s, mo_standing *it, int mode)
+static void widen(const mo_exact_search *s, mo_exact_standing *it, int mode)
 {
     const mo_core *c = &s->core;
 
@@ -30,14 +30,15 @@ static int count_open(const mo_exact_search *s, const mo_exact_task *task)
 }
 
 /* In which open modes the task holds the resource, and whether it must. */
-static void stand(const mo_exact_search *s, const mo_use *use, mo_standing *it)
+static void stand(const mo_exact_search *s, const mo_exact_use *use,
+                  mo_exact_standing *it)
 {
     const mo_exact_model *m = &s->model;
-    const mo_standing nothing = { .use = use,
-                                  .mode = -1,
-                                  .head_ns = INT64_MAX,
-                                  .tail_ns = INT64_MAX,
-                                  .length_ns = INT64_MAX };
+    const mo_exact_standing nothing = { .use = use,
+                                        .mode = -1,
+                                        .head_ns = INT64_MAX,
+                                        .tail_ns = INT64_MAX,
+                                        .length_ns = INT64_MAX };
     int n_open = 0;
 
     *it = nothing;
@@ -66,19 +67,19 @@ static void stand(const mo_exact_search *s, const mo_use *use, mo_standing *it)
 
 void mo_exact_stand(mo_exact_search *s, int resource)
 {
-    const mo_lists *of = &s->model.uses_of;
+    const mo_exact_lists *of = &s->model.uses_of;
 
     s->n_standing = 0;
     for (int i = of->start[resource]; i < of->start[resource + 1]; i++) {
-        mo_standing *it = &s->standing[s->n_standing];
+        mo_exact_standing *it = &s->standing[s->n_standing];
 
         stand(s, &s->model.uses[of->items[i]], it);
         s->n_standing += it->use != NULL;
     }
 }
 
-static void blame_mode(mo_exact_search *s, const mo_standing *it, int mode,
-                       int64_t head_ns, int64_t tail_ns)
+static void blame_mode(mo_exact_search *s, const mo_exact_standing *it,
+                       int mode, int64_t head_ns, int64_t tail_ns)
 {
     mo_core *c = &s->core;
     const mo_mode *of = &s->model.modes[mode];
@@ -94,7 +95,8 @@ static void blame_mode(mo_exact_search *s, const mo_standing *it, int mode,
     mo_core_fact_bound(c, MO_TAIL(mode), tail_ns);
 }
 
-static bool is_in_use(const mo_exact_search *s, const mo_use *use, int mode)
+static bool is_in_use(const mo_exact_search *s, const mo_exact_use *use,
+                      int mode)
 {
     for (int i = 0; i < use->n; i++)
         if (s->model.use_modes[use->first + i] == mode)
@@ -102,7 +104,7 @@ static bool is_in_use(const mo_exact_search *s, const mo_use *use, int mode)
     return false;
 }
 
-void mo_exact_blame_use(mo_exact_search *s, const mo_standing *it,
+void mo_exact_blame_use(mo_exact_search *s, const mo_exact_standing *it,
                         int64_t head_ns, int64_t tail_ns)
 {
     mo_core *c = &s->core;
@@ -125,7 +127,7 @@ void mo_exact_blame_use(mo_exact_search *s, const mo_standing *it,
 }
 
 /* The mode b cannot come after a, which is certain. */
-static void blame_a_first(mo_exact_search *s, const mo_standing *a, int b)
+static void blame_a_first(mo_exact_search *s, const mo_exact_standing *a, int b)
 {
     mo_core *c = &s->core;
     const mo_mode *of = &s->model.modes[b];
@@ -139,7 +141,7 @@ static void blame_a_first(mo_exact_search *s, const mo_standing *a, int b)
 }
 
 /* Nor before it. */
-static void blame_b_first(mo_exact_search *s, const mo_standing *a, int b)
+static void blame_b_first(mo_exact_search *s, const mo_exact_standing *a, int b)
 {
     mo_core *c = &s->core;
     const mo_mode *of = &s->model.modes[b];
@@ -154,7 +156,7 @@ static void blame_b_first(mo_exact_search *s, const mo_standing *a, int b)
 
 /* a is certain and, if b is taken, goes before it: as the literal says, or, if
  * that is MO_NO_LITERAL, since there is no time for it behind. */
-static void put_behind(mo_exact_search *s, const mo_standing *a, int b,
+static void put_behind(mo_exact_search *s, const mo_exact_standing *a, int b,
                        int literal)
 {
     mo_core *c = &s->core;
@@ -171,7 +173,7 @@ static void put_behind(mo_exact_search *s, const mo_standing *a, int b,
     mo_core_raise_by_facts(c, MO_HEAD(b), end_ns);
 }
 
-static void put_before(mo_exact_search *s, const mo_standing *a, int b,
+static void put_before(mo_exact_search *s, const mo_exact_standing *a, int b,
                        int literal)
 {
     mo_core *c = &s->core;
@@ -190,7 +192,7 @@ static void put_before(mo_exact_search *s, const mo_standing *a, int b,
 
 /* What the certain a means for the mode b of another use.  a_first: the
  * literal that it goes first. */
-static bool look_at_mode(mo_exact_search *s, const mo_standing *a, int b,
+static bool look_at_mode(mo_exact_search *s, const mo_exact_standing *a, int b,
                          int a_first)
 {
     mo_core *c = &s->core;
@@ -224,7 +226,7 @@ static bool look_at_mode(mo_exact_search *s, const mo_standing *a, int b,
 }
 
 /* Two that are certain: their order becomes a literal when it is clear. */
-static bool look_at_order(mo_exact_search *s, const mo_standing *a, int b,
+static bool look_at_order(mo_exact_search *s, const mo_exact_standing *a, int b,
                           int a_first)
 {
     mo_core *c = &s->core;
@@ -248,8 +250,8 @@ static bool look_at_order(mo_exact_search *s, const mo_standing *a, int b,
     return true;
 }
 
-static bool look_at_use(mo_exact_search *s, const mo_standing *a,
-                        const mo_standing *b)
+static bool look_at_use(mo_exact_search *s, const mo_exact_standing *a,
+                        const mo_exact_standing *b)
 {
     int a_first = mo_exact_first_goes(&s->model, a->use->task, b->use->task);
 

@@ -13,11 +13,11 @@ static mo_status begin_rule(mo_exact_build *b, int target, int given,
 
     if (status == MO_OK)
         m->rules[m->n_rules++] =
-            (mo_rule){ target, given, MO_NO_LITERAL, (int) m->n_ways, 0 };
+            (mo_exact_rule){ target, given, MO_NO_LITERAL, (int) m->n_ways, 0 };
     return status;
 }
 
-static mo_status add_way(mo_exact_build *b, mo_way way, mo_error *err)
+static mo_status add_way(mo_exact_build *b, mo_exact_way way, mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_status status = MO_PUSH(m->ways, m->n_ways, m->ways_room, err);
@@ -35,14 +35,15 @@ static int mode_of(const mo_exact_build *b, int op, int device)
 }
 
 /* From the head of op on a device, or from its tail, over its own time. */
-static mo_way over_op(const mo_exact_build *b, int op, int device, bool is_head)
+static mo_exact_way over_op(const mo_exact_build *b, int op, int device,
+                            bool is_head)
 {
     int mode = mode_of(b, op, device);
 
-    return (mo_way){ .literal = b->m->modes[mode].literal,
-                     .bound = is_head ? MO_HEAD(mode) : MO_TAIL(mode),
-                     .also = -1,
-                     .add_ns = b->m->modes[mode].length_ns };
+    return (mo_exact_way){ .literal = b->m->modes[mode].literal,
+                           .bound = is_head ? MO_HEAD(mode) : MO_TAIL(mode),
+                           .also = -1,
+                           .add_ns = b->m->modes[mode].length_ns };
 }
 
 static int item_of(const mo_exact_build *b, int flow)
@@ -66,20 +67,21 @@ static bool stays(const mo_exact_build *b, const mo_flow *f)
 }
 
 /* What the reader's head on one device has from the producer on another. */
-static mo_way to_reader(const mo_exact_build *b, int flow, int from, int to)
+static mo_exact_way to_reader(const mo_exact_build *b, int flow, int from,
+                              int to)
 {
     const mo_flow *f = &b->m->x->flows[flow];
-    mo_way way = over_op(b, f->from, from, true);
+    mo_exact_way way = over_op(b, f->from, from, true);
 
     if (from == to)
         return way;
     if (b->m->has_sends) {
         int send = *mo_build_send_mode(b, item_of(b, flow), from, to);
 
-        return (mo_way){ .literal = b->m->modes[send].literal,
-                         .bound = MO_HEAD(send),
-                         .also = -1,
-                         .add_ns = b->m->modes[send].length_ns };
+        return (mo_exact_way){ .literal = b->m->modes[send].literal,
+                               .bound = MO_HEAD(send),
+                               .also = -1,
+                               .add_ns = b->m->modes[send].length_ns };
     }
     way.add_ns += flow_ns(b, flow, from, to);
     return way;
@@ -88,10 +90,11 @@ static mo_way to_reader(const mo_exact_build *b, int flow, int from, int to)
 /* And what the producer's tail has from the reader.  A tensor that is sent for
  * several readers knows only what comes after the first of them: what comes
  * after this one is counted, too. */
-static mo_way to_producer(const mo_exact_build *b, int flow, int from, int to)
+static mo_exact_way to_producer(const mo_exact_build *b, int flow, int from,
+                                int to)
 {
     const mo_flow *f = &b->m->x->flows[flow];
-    mo_way way = over_op(b, f->to, to, false);
+    mo_exact_way way = over_op(b, f->to, to, false);
     int64_t sent_ns;
 
     if (from == to)
@@ -140,7 +143,7 @@ static mo_status rules_of_flow(mo_exact_build *b, int flow, bool is_head,
 }
 
 static mo_status rule_of_one(mo_exact_build *b, int target, int given,
-                             mo_way way, mo_error *err)
+                             mo_exact_way way, mo_error *err)
 {
     mo_status status = begin_rule(b, target, given, err);
 
@@ -162,7 +165,7 @@ static mo_status tail_of_tensor(mo_exact_build *b, int mode, mo_error *err)
     for (int q = x->tensor_start[tensor];
          q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
         if (!stays(b, &x->flows[q]) && mode_of(b, x->flows[q].to, to) >= 0) {
-            mo_way way = over_op(b, x->flows[q].to, to, false);
+            mo_exact_way way = over_op(b, x->flows[q].to, to, false);
 
             status = rule_of_one(b, MO_TAIL(mode), way.literal, way, err);
         }

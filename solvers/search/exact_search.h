@@ -14,13 +14,13 @@
 #include "solvers/search/exact_model.h"
 
 /* A use of a resource, as it stands. */
-typedef struct mo_standing {
-    const mo_use *use;
+typedef struct mo_exact_standing {
+    const mo_exact_use *use;
     int mode;        /* the one that is taken, or -1 while several are open */
     bool is_certain; /* the task holds the resource whatever is decided */
     int64_t head_ns, tail_ns, length_ns; /* the least of the open modes */
     int64_t longest_ns;                  /* of them */
-} mo_standing;
+} mo_exact_standing;
 
 /* How bounds from below are asked for: exact_ask.h. */
 typedef struct mo_asking {
@@ -39,11 +39,10 @@ typedef struct mo_exact_search {
     int tight; /* or MO_NO_LITERAL */
     mo_asking asking;
 
-    bool *is_stale;        /* by resource: to be looked at */
-    mo_standing *standing; /* scratch: the uses of a resource */
+    bool *is_stale;              /* by resource: to be looked at */
+    mo_exact_standing *standing; /* scratch: the uses of a resource */
     int n_standing;
-    int *by_head;         /* scratch: certain ones, latest head first */
-    int64_t *device_room; /* scratch, by device */
+    int *by_head; /* scratch: certain ones, latest head first */
 
     struct mo_exact_parting *partings; /* exact_live.c */
     size_t n_partings, partings_room;
@@ -85,7 +84,7 @@ bool mo_exact_has_circle(mo_exact_search *s);
 bool mo_exact_look_again(mo_exact_search *s);
 
 /* Why an entry is on the trail, for those that only say where. */
-void mo_exact_explain(void *context, const mo_entry *entry, int number,
+void mo_exact_explain(void *context, const mo_core_entry *entry, int number,
                       int64_t value);
 
 /* What is told by a resource that can be held by one at a time. */
@@ -96,7 +95,7 @@ void mo_exact_stand(mo_exact_search *s, int resource);
 
 /* Adds to the facts why a use that is certain is so, with at least that head
  * and tail. */
-void mo_exact_blame_use(mo_exact_search *s, const mo_standing *it,
+void mo_exact_blame_use(mo_exact_search *s, const mo_exact_standing *it,
                         int64_t head_ns, int64_t tail_ns);
 
 /* Larger sets than two; part of mo_exact_resource. */

@@ -26,7 +26,7 @@ static void blame_window(mo_exact_search *s, const window *w, int64_t head_ns,
                          int64_t tail_ns)
 {
     for (int i = 0; i < w->n; i++) {
-        const mo_standing *it = &s->standing[s->by_head[i]];
+        const mo_exact_standing *it = &s->standing[s->by_head[i]];
 
         if (it->tail_ns >= w->tail_ns)
             mo_exact_blame_use(s, it, head_ns, tail_ns);
@@ -119,7 +119,7 @@ static bool look_at_mode(mo_exact_search *s, const window *w, int mode)
     return true;
 }
 
-static bool is_in(const window *w, const mo_standing *it)
+static bool is_in(const window *w, const mo_exact_standing *it)
 {
     return it->is_certain && it->head_ns >= w->head_ns &&
            it->tail_ns >= w->tail_ns;
@@ -136,7 +136,7 @@ static bool look_at_window(mo_exact_search *s, const window *w,
     if (total_ns + longest_ns <= limit)
         return true;
     for (int i = 0; i < s->n_standing; i++) {
-        const mo_standing *it = &s->standing[i];
+        const mo_exact_standing *it = &s->standing[i];
 
         if (is_in(w, it))
             continue;
@@ -166,7 +166,7 @@ static bool look_at_tail(mo_exact_search *s, int n, int64_t tail_ns,
     int n_in = 0;
 
     for (int i = 0; i < n; i++) {
-        const mo_standing *it = &s->standing[s->by_head[i]];
+        const mo_exact_standing *it = &s->standing[s->by_head[i]];
 
         if (it->tail_ns < tail_ns)
             continue;
