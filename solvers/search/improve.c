@@ -13,12 +13,10 @@ enum {
     ALONG_MOVES = 100,    /* for each op; triples by level */
     ALONG_LEVELS = 6,
     MOST_LEVEL = 24,
-    MOST_COPIES = 8,        /* of an attempt, with seeds of their own */
-    MOST_PATHS = 24,        /* looked for in one round */
-    FIRST_NODES = 2000,     /* doubles by level */
-    START_WORK = 4000000,   /* ops by pairs by devices, for first schedules */
-    FIRST_MOVES = 4000000,  /* ops by moves: a tenth of a second */
-    LAST_MOVES = 400000000, /* some ten seconds */
+    MOST_COPIES = 4,      /* of an attempt, with seeds of their own */
+    MOST_PATHS = 24,      /* looked for in one round */
+    FIRST_NODES = 2000,   /* doubles by level */
+    START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
     LEAST_MOVES = 2000,
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
 };
@@ -215,14 +213,15 @@ static void set_bounds(mo_improver *m)
                    n_pairs * sizeof **m->hoped_ns);
 }
 
+/* A glance at first, to see which pairs matter; then one long walk is better
+ * than several short ones. */
 static int64_t moves_for(const mo_kind *kind, int level)
 {
-    double work = FIRST_MOVES;
-    int64_t moves;
+    static const int64_t work[] = { 4000000, 20000000, 60000000, 120000000,
+                                    200000000 };
+    int n = sizeof work / sizeof *work;
+    int64_t moves = work[level <= n ? level - 1 : n - 1] / kind->n;
 
-    for (int i = 1; i < level && work < LAST_MOVES; i++)
-        work *= 1.6;
-    moves = (int64_t) work / kind->n;
     return moves > LEAST_MOVES ? moves : LEAST_MOVES;
 }
 
@@ -425,15 +424,16 @@ static int choose(mo_improver *m, int most)
 static int copies_of(const mo_improver *m, int i, int n, int most)
 {
     const option *o = &m->options[i];
+    int level = m->search->kinds->kinds[o->kind].pairs[o->pair].level;
+    int most_copies = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
     double sum_ns = 0;
-    int copies;
 
     if (is_quick(m, o) || o->how == MO_TRY_EXACT)
         return 1;
     for (int j = 0; j < n; j++)
         sum_ns += m->options[j].gain_ns;
     copies = (int) ((most - n) * (o->gain_ns / sum_ns)) + 1;
-    return copies > MOST_COPIES ? MOST_COPIES : copies;
+    return copies < most_copies ? copies : most_copies;
 }
 
 static mo_status find_options(mo_improver *m, mo_error *err)

@@ -22,7 +22,8 @@
 enum {
     MOST_TRIES = 16, /* in a round */
     MOST_PROOFS = 8,
-    FEW_PROOFS = 2
+    FEW_PROOFS = 2,
+    FIRST_PROOFS = 3 /* rounds before it are for schedules, and quick proofs */
 };
 
 /* Proofs take long and bring a hundredth or two: as long as schedules promise
@@ -130,7 +131,7 @@ static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
                                         &r.n_tries, &hoped, err);
 
     if (status == MO_OK && prover)
-        status = mo_prover_plan(prover, proofs,
+        status = mo_prover_plan(prover, number >= FIRST_PROOFS, proofs,
                                 hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS,
                                 &r.n_proofs, err);
     if (mo_fit_plan(s, number, &fit))

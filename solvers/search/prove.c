@@ -405,8 +405,8 @@ static mo_status plan_targets(mo_prover *m, mo_proof *proofs, int most, int *n,
     return status;
 }
 
-mo_status mo_prover_plan(mo_prover *m, mo_proof *proofs, int most, int *n,
-                         mo_error *err)
+mo_status mo_prover_plan(mo_prover *m, bool take_time, mo_proof *proofs,
+                         int most, int *n, mo_error *err)
 {
     int64_t upper_ns = m->search->upper_path_ns;
     int64_t lower_ns = m->search->lower_ns;
@@ -414,7 +414,7 @@ mo_status mo_prover_plan(mo_prover *m, mo_proof *proofs, int most, int *n,
 
     *n = 0;
     status = plan_fast(m, proofs, most, n, err);
-    if (status != MO_OK || *n > 0 || upper_ns <= lower_ns)
+    if (status != MO_OK || *n > 0 || !take_time || upper_ns <= lower_ns)
         return status;
     do {
         status = reach(m, lower_ns + (upper_ns - lower_ns) / 2, err);

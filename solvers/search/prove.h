@@ -24,9 +24,10 @@ void mo_prover_free(mo_prover *prover);
 mo_status mo_prover_begin(mo_prover *prover, mo_proof **proofs, int *n,
                           mo_error *err);
 
-/* What to prove next, at most so many; 0: nothing is worth it. */
-mo_status mo_prover_plan(mo_prover *prover, mo_proof *proofs, int most, int *n,
-                         mo_error *err);
+/* What to prove next, at most so many; 0: nothing is worth it.  Without
+ * take_time only what is done in moments. */
+mo_status mo_prover_plan(mo_prover *prover, bool take_time, mo_proof *proofs,
+                         int most, int *n, mo_error *err);
 
 /* Takes over what came of an attempt. */
 void mo_prover_take(mo_prover *prover, mo_proof *it);
