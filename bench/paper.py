@@ -223,9 +223,9 @@ def judge(results, seconds):
     late = 1 if seconds >= LATE_SECONDS else None
     placed = [result for result in results if result.ours]
     known = [result for result in placed if result.known_ms]
-    rivals = [result for result in placed if result.rival]
+    rivals = [result for result in results if result.rival]
     judge_worst(verdicts, "moirai / the best of the others", rivals,
-                lambda r: 1 / r.faster_by(r.rival), 1)
+                lambda r: r.ours and 1 / r.faster_by(r.rival), 1)
     judge_worst(verdicts, "seconds to lead / the paper's", rivals,
                 lambda r: r.lead_ratio(), 0.01)
     never = [r for r in rivals if r.seconds_to_lead() is None]

@@ -19,10 +19,10 @@ class Verdicts:
             held = value is not None and HOLDS[direction](value, limit)
             verdict = "PASS" if held else "FAIL"
             self.failed = self.failed or not held
-        shown = "none" if value is None else f"{value:.3f}"
+        shown = "none" if value is None else f"{value:.6g}"
         print(
             f"{verdict}  {what:45} {shown:>9}   limit"
             f" {direction if limit is not None else '':2} {text:8}"
-            f" ({detail})",
+            + (f" ({detail})" if detail else ""),
             flush=True,
         )
