@@ -5,9 +5,10 @@
 #include "schedule/upper.h"
 
 enum {
-    LIST_WORK = 40000000, /* ops by devices, for all list schedulers */
-    UPPER_WORK = 200000,  /* for one that looks for room in memory, too */
-    LOWER_WORK = 20000000 /* for bounds of the whole */
+    LIST_WORK = 40000000,  /* ops by devices, for all list schedulers */
+    HEFT_WORK = 100000000, /* for HEFT alone */
+    UPPER_WORK = 200000,   /* for one that looks for room in memory, too */
+    LOWER_WORK = 20000000  /* for bounds of the whole */
 };
 
 static const mo_method *const quick[] = { &mo_method_single, &mo_method_heft,
@@ -91,11 +92,12 @@ static mo_status look_for_room(mo_search *s, mo_error *err)
 mo_status mo_first_answers(mo_search *s, mo_error *err)
 {
     crew c = { .task = *s->task };
-    int n = size_of(s) <= LIST_WORK ? N_QUICK : 2;
+    int n = size_of(s) <= LIST_WORK ? N_QUICK : 1;
     mo_status status;
 
     c.task.tell = NULL;
     c.task.regime = s->regime;
+    n = n == 1 && size_of(s) <= HEFT_WORK ? 2 : n;
     work(&c, 0, 0);
     status = take(s, &c, 0, 1, err);
     if (status != MO_OK)

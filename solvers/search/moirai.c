@@ -20,8 +20,7 @@
 #include "solvers/search/tables.h"
 
 enum {
-    MOST_TRIES = 16, /* in a round */
-    MOST_PROOFS = 8,
+    MOST_PROOFS = 8, /* in a round */
     FEW_PROOFS = 2,
     FIRST_PROOFS = 3 /* rounds before it are for schedules, and quick proofs */
 };
@@ -85,18 +84,24 @@ static mo_status run(round *r, mo_improver *improver, mo_prover *prover,
     return status;
 }
 
-static mo_status begin(mo_search *s, mo_improver *improver, mo_prover *prover,
+static mo_status begin(round *r, mo_improver *improver, mo_prover *prover,
                        mo_error *err)
 {
-    round r = { .search = s };
-    mo_status status = mo_improver_begin(improver, &r.tries, &r.n_tries, err);
+    mo_proof *own = r->proofs, *fast = NULL;
+    mo_search *s = r->search;
+    mo_status status = MO_OK;
 
-    if (status == MO_OK && prover)
-        status = mo_prover_begin(prover, &r.proofs, &r.n_proofs, err);
-    if (status == MO_OK)
-        status = run(&r, improver, prover, err);
-    free(r.tries);
-    free(r.proofs);
+    if (prover)
+        status = mo_prover_begin(prover, &fast, &r->n_proofs, err);
+    r->proofs = fast;
+    do {
+        r->n_tries = mo_improver_begin(improver, r->tries);
+        if (status == MO_OK)
+            status = run(r, improver, prover, err);
+        r->n_proofs = 0;
+    } while (status == MO_OK && r->n_tries > 0);
+    r->proofs = own;
+    free(fast);
     if (status == MO_OK)
         status = mo_search_add_up(s, "list scheduling pieces", err);
     if (status == MO_OK && mo_fit_is_needed(s))
@@ -119,43 +124,43 @@ static mo_status add_up(mo_search *s, mo_fit *fit, mo_error *err)
     return status;
 }
 
-static mo_status improve(mo_search *s, mo_improver *improver, mo_prover *prover,
+static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
                          int number, bool *any, mo_error *err)
 {
-    mo_try tries[MOST_TRIES];
-    mo_proof proofs[MOST_PROOFS];
+    mo_search *s = r->search;
     mo_fit fit = { 0 };
-    round r = { .search = s, .tries = tries, .proofs = proofs };
     double hoped = 0;
-    mo_status status = mo_improver_plan(improver, number, tries, MOST_TRIES,
-                                        &r.n_tries, &hoped, err);
+    mo_status status =
+        mo_improver_plan(improver, number, r->tries, &r->n_tries, &hoped, err);
 
+    r->n_proofs = 0;
     if (status == MO_OK && prover)
-        status = mo_prover_plan(prover, number >= FIRST_PROOFS, proofs,
+        status = mo_prover_plan(prover, number >= FIRST_PROOFS, r->proofs,
                                 hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS,
-                                &r.n_proofs, err);
-    if (mo_fit_plan(s, number, &fit))
-        r.fit = &fit;
-    *any = r.n_tries + r.n_proofs > 0 || r.fit;
+                                &r->n_proofs, err);
+    r->fit = mo_fit_plan(s, number, &fit) ? &fit : NULL;
+    *any = r->n_tries + r->n_proofs > 0 || r->fit;
     if (status == MO_OK)
-        status = run(&r, improver, prover, err);
+        status = run(r, improver, prover, err);
+    r->fit = NULL;
     if (status == MO_OK)
         return add_up(s, &fit, err);
     mo_schedule_free(fit.schedule);
     return status;
 }
 
-static mo_status go_round(mo_search *s, mo_improver *improver,
-                          mo_prover *prover, int *rounds, mo_error *err)
+static mo_status go_round(round *r, mo_improver *improver, mo_prover *prover,
+                          int *rounds, mo_error *err)
 {
+    const mo_search *s = r->search;
     const mo_task *task = s->task;
-    mo_status status = begin(s, improver, prover, err);
+    mo_status status = begin(r, improver, prover, err);
     bool any = true;
 
     while (status == MO_OK && any && !mo_search_is_done(s) &&
            !mo_stop_now(task->stop) &&
            (task->rounds == 0 || *rounds < task->rounds)) {
-        status = improve(s, improver, prover, *rounds, &any, err);
+        status = improve(r, improver, prover, *rounds, &any, err);
         *rounds += any;
     }
     return status;
@@ -165,14 +170,19 @@ static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
 {
     mo_improver *improver = NULL;
     mo_prover *prover = NULL;
-    mo_status status = MO_OK;
+    round r = { .search = s };
+    mo_status status = mo_improver_new(s, &improver, err);
 
-    if (status == MO_OK)
-        status = mo_improver_new(s, &improver, err);
     if (status == MO_OK && s->blocks)
         status = mo_prover_new(s, &prover, err);
+    r.tries = calloc(MO_MOST_TRIES, sizeof *r.tries);
+    r.proofs = calloc(MOST_PROOFS, sizeof *r.proofs);
+    if (status == MO_OK && (!r.tries || !r.proofs))
+        status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = go_round(s, improver, prover, rounds, err);
+        status = go_round(&r, improver, prover, rounds, err);
+    free(r.tries);
+    free(r.proofs);
     mo_prover_free(prover);
     mo_improver_free(improver);
     return status;

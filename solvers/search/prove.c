@@ -4,9 +4,11 @@
 #include <string.h>
 
 enum {
-    EXACT_OPS = 22,    /* blocks of so few are searched through */
-    MOST_EFFORT = 7,   /* then there is no more hope for a target */
-    MOST_PATHS = 100,  /* made longer in one plan */
+    EXACT_OPS = 22,  /* blocks of so few are searched through */
+    MOST_EFFORT = 7, /* then there is no more hope for a target */
+    LEAST_PATHS = 5,
+    PLAN_WORK = 100000000, /* aims by paths */
+    MOST_PATHS = 100,      /* made longer in one plan */
     FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
     FIRST_STEP = 80,   /* part of a time to raise it by; more when that works */
     FINE = 2000        /* parts of a time that are too few to be a target */
@@ -290,13 +292,23 @@ static bool try_harder(mo_prover *m)
     return any;
 }
 
+/* Each looks at all aims. */
+static int most_paths(const mo_prover *m)
+{
+    int64_t paths = PLAN_WORK / ((int64_t) m->blocks->n * m->n_pairs + 1);
+
+    return paths < LEAST_PATHS  ? LEAST_PATHS
+           : paths > MOST_PATHS ? MOST_PATHS
+                                : (int) paths;
+}
+
 /* Raises paths until the shortest is as long as the goal, or cannot be. */
 static mo_status reach(mo_prover *m, int64_t goal_ns, mo_error *err)
 {
     mo_status status = MO_OK;
 
     begin_plan(m);
-    for (int i = 0; i < MOST_PATHS && status == MO_OK; i++) {
+    for (int i = 0; i < most_paths(m) && status == MO_OK; i++) {
         int64_t length_ns = mo_path_find(m->search->path);
         double room_ns;
 
