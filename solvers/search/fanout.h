@@ -1,0 +1,30 @@
+/*
+ * fanout.h - bounds from ops that very many read, one case for each device that
+ * such an op may be on.
+ *
+ * A chain of blocks does not see what runs beside it.  Where an op of the chain
+ * is read by many that lie beside, its device decides much: on the one, what
+ * reads it crowds the devices and the ports; on another, the chain's own blocks
+ * take longer.  Each bound by itself is weak where the other is strong.
+ */
+#ifndef MO_SEARCH_FANOUT_H
+#define MO_SEARCH_FANOUT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "solvers/search/blocks.h"
+#include "solvers/search/search.h"
+
+/* Raises *lower_ns, what is proven of a kind with a part at that pair of
+ * states, to no more than most_ns. */
+mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
+                          int64_t most_ns, const mo_stop *stop,
+                          int64_t *lower_ns, mo_error *err);
+
+/* The same for all kinds, as far as it is of use for the whole and not too
+ * large; search has blocks. */
+mo_status mo_fanout_raise(mo_search *search, mo_error *err);
+
+#endif
