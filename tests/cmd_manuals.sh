@@ -1,6 +1,6 @@
 #!/bin/sh
-# The manual pages: without fault for mandoc, in step with --help, and with
-# examples that run.
+# The manual pages: without fault for mandoc and groff, in step with --help, and
+# with examples that run.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 command -v mandoc >/dev/null || skip_all "mandoc is not installed"
@@ -9,6 +9,13 @@ command -v mandoc >/dev/null || skip_all "mandoc is not installed"
 lint()
 {
     mandoc -Tlint -Wstyle "$1" | grep -v 'referenced manual not found'
+}
+
+# What groff complains of, as where it takes a name for a macro and loses the
+# rest of the page; nothing where there is no groff.
+groff_says()
+{
+    ! command -v groff >/dev/null || groff -mandoc -Tascii "$1" 2>&1 >/dev/null
 }
 
 # Pages the page refers to that are neither ours nor in this list.
@@ -75,6 +82,7 @@ is "every command has a page" "$(commands_without_page)" ""
 for page in "$top_srcdir"/man/*.[0-9]; do
     name=$(basename "$page")
     is "$name: mandoc finds no fault" "$(lint "$page")" ""
+    is "$name: groff has nothing to say" "$(groff_says "$page")" ""
     is "$name: the pages it refers to exist" "$(dangling "$page")" ""
 
     case $name in
