@@ -248,9 +248,10 @@ static void work(void *context, int number, int thread)
                                &most_ns, &j->err);
     if (j->status == MO_OK)
         j->status = mo_segments_new(&chained->places, &segments, &j->err);
+    if (j->status == MO_OK)
+        mo_segments_stop(segments, c->stop);
     for (int i = j->first; i < j->last && j->status == MO_OK; i++)
-        mo_segments_table(segments, b->blocks[i].segment,
-                          mo_stop_now(c->stop) ? 0 : most_ns,
+        mo_segments_table(segments, b->blocks[i].segment, most_ns,
                           b->blocks[i].lower_ns);
     mo_segments_free(segments);
 }

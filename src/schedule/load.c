@@ -17,9 +17,21 @@
 
 enum { FULL_WEIGHT = 1024 };
 
-static int64_t bound(const mo_places *p, int first, int last,
-                     const int64_t *weight)
+/* The ops of a list, or without one those from first on. */
+typedef struct crowd {
+    const mo_places *places;
+    const int *ops;
+    int first, n;
+} crowd;
+
+static int op_of(const crowd *c, int i)
 {
+    return c->ops ? c->ops[i] : c->first + i;
+}
+
+static int64_t bound(const crowd *c, const int64_t *weight)
+{
+    const mo_places *p = c->places;
     int n_devices = p->x->n_devices;
     int64_t sum = 0, total = 0;
 
@@ -27,28 +39,29 @@ static int64_t bound(const mo_places *p, int first, int last,
         total += weight[k];
     if (total == 0)
         return 0;
-    for (int i = first; i < last; i++) {
+    for (int i = 0; i < c->n; i++) {
+        int op = op_of(c, i);
         int64_t least = INT64_MAX;
         for (int k = 0; k < n_devices; k++)
-            if (mo_places_allowed(p, i, k) &&
-                weight[k] * mo_instance_p_ns(p->x, i, k) < least)
-                least = weight[k] * mo_instance_p_ns(p->x, i, k);
+            if (mo_places_allowed(p, op, k) &&
+                weight[k] * mo_instance_p_ns(p->x, op, k) < least)
+                least = weight[k] * mo_instance_p_ns(p->x, op, k);
         sum += least / total;
     }
     return sum;
 }
 
 /* The faster a device, the more a nanosecond of it weighs. */
-static void weigh_by_speed(const mo_places *p, int first, int last,
-                           int64_t *weight)
+static void weigh_by_speed(const crowd *c, int64_t *weight)
 {
-    int n_devices = p->x->n_devices;
+    const mo_instance *x = c->places->x;
+    int n_devices = x->n_devices;
     int64_t least = INT64_MAX;
 
     for (int k = 0; k < n_devices; k++) {
         weight[k] = 0;
-        for (int i = first; i < last; i++)
-            weight[k] += mo_instance_p_ns(p->x, i, k);
+        for (int i = 0; i < c->n; i++)
+            weight[k] += mo_instance_p_ns(x, op_of(c, i), k);
         if (weight[k] < least)
             least = weight[k];
     }
@@ -56,14 +69,29 @@ static void weigh_by_speed(const mo_places *p, int first, int last,
         weight[k] = least / (weight[k] / FULL_WEIGHT + 1);
 }
 
-int64_t mo_load_ns(const mo_places *p, int first, int last, int64_t *scratch)
+static int64_t load_ns(const crowd *c, int64_t *scratch)
 {
     int64_t equal_ns, by_speed_ns;
 
-    for (int k = 0; k < p->x->n_devices; k++)
+    for (int k = 0; k < c->places->x->n_devices; k++)
         scratch[k] = 1;
-    equal_ns = bound(p, first, last, scratch);
-    weigh_by_speed(p, first, last, scratch);
-    by_speed_ns = bound(p, first, last, scratch);
+    equal_ns = bound(c, scratch);
+    weigh_by_speed(c, scratch);
+    by_speed_ns = bound(c, scratch);
     return equal_ns > by_speed_ns ? equal_ns : by_speed_ns;
+}
+
+int64_t mo_load_ns(const mo_places *p, int first, int last, int64_t *scratch)
+{
+    crowd c = { .places = p, .first = first, .n = last - first };
+
+    return load_ns(&c, scratch);
+}
+
+int64_t mo_load_of_ns(const mo_places *p, const int *ops, int n,
+                      int64_t *scratch)
+{
+    crowd c = { .places = p, .ops = ops, .n = n };
+
+    return load_ns(&c, scratch);
 }

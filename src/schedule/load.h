@@ -14,4 +14,8 @@
 int64_t mo_load_ns(const mo_places *p, int first, int last,
                    int64_t *scratch /* by device */);
 
+/* The same for ops by their numbers. */
+int64_t mo_load_of_ns(const mo_places *p, const int *ops, int n,
+                      int64_t *scratch);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "schedule/load.h"
 #include "schedule/pass.h"
 #include "schedule/refute.h"
 
@@ -29,6 +30,7 @@ struct mo_segments {
     const mo_places *places;
     mo_places left; /* of those, within the time that is looked at */
     mo_refuter *refuter;
+    const mo_stop *stop;
     int64_t *since_u, *until_v; /* by op and device */
     int64_t *at;                /* by device */
     bool *group_denied;         /* by group and device */
@@ -76,6 +78,11 @@ void mo_segments_free(mo_segments *s)
     free(s->left.allowed);
     free(s->group_denied);
     free(s);
+}
+
+void mo_segments_stop(mo_segments *s, const mo_stop *stop)
+{
+    s->stop = stop;
 }
 
 static void clear_op(const mo_segments *s, int64_t *side, int op)
@@ -257,12 +264,14 @@ static int64_t least_time(mo_segments *s, const mo_segment *segment, int a,
     least = way_ns(s, segment, a, b);
     most = 2 * least + far_ns(s, segment);
     most = most < most_ns ? most : most_ns;
+    mo_pass_raise(&least,
+                  mo_load_of_ns(s->places, segment->ops, segment->n, s->at));
     mo_refuter_begin(s->refuter, &c);
-    if (segment->n == 0 || least >= most ||
+    if (segment->n == 0 || least >= most || mo_stop_now(s->stop) ||
         !is_refuted(s, segment, a, b, least))
         return least;
     least++;
-    while (most - least > least / PRECISION) {
+    while (most - least > least / PRECISION && !mo_stop_now(s->stop)) {
         int64_t middle = least + (most - least) / 2;
         if (is_refuted(s, segment, a, b, middle))
             least = middle + 1;

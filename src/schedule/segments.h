@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "schedule/places.h"
 
 typedef struct mo_segment {
@@ -27,11 +28,15 @@ mo_status mo_segments_new(const mo_places *places, mo_segments **segments,
                           mo_error *err);
 void mo_segments_free(mo_segments *segments);
 
+/* Tables shall be done by then: what has not been found out is left out, and
+ * what is told holds all the same.  NULL: nobody is in a hurry. */
+void mo_segments_stop(mo_segments *segments, const mo_stop *stop);
+
 /*
  * Fills table[a * K + b] with the least time from u's end on a to v's start on
  * b, as far as u and v may be there; all that is longer than most_ns is cut
- * down to that, unless a single way takes longer.  With MO_FREE only a = 0, or
- * b = 0, is filled.
+ * down to that, unless a single way or the work by itself takes longer.  With
+ * MO_FREE only a = 0, or b = 0, is filled.
  */
 void mo_segments_table(mo_segments *segments, const mo_segment *segment,
                        int64_t most_ns, int64_t *table);
