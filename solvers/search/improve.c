@@ -191,7 +191,9 @@ static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
     return status;
 }
 
-/* The level counts from 1 on: what has not been tried at all is at 0. */
+/* The level counts from 1 on: what has not been tried at all is at 0.  A long
+ * walk that begins anew finds better valleys than the one that is known; of
+ * several, one stays there. */
 static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                           uint64_t seed, mo_try *it, mo_error *err)
 {
@@ -216,11 +218,9 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
         return MO_OK;
     }
     it->effort = moves_for(kind, level);
+    it->anew = level > 2 && copy % 2 == 0;
     if (copy % 2 == 1 && m->search->blocks)
         return find_hint(m, it, err);
-    /* Now and then from far away: some of the best are in other valleys. */
-    if (copy % 4 == 2)
-        it->hot = 0.004;
     return MO_OK;
 }
 

@@ -190,9 +190,10 @@ static mo_status copy(const attempt *t, const mo_schedule *s,
 static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
 {
     const mo_schedule *own = t->kind->pairs[t->it->pair].best;
-    mo_status status = own ? copy(t, own, best, err) : start(t, best, err);
+    mo_status status =
+        own && !t->it->anew ? copy(t, own, best, err) : start(t, best, err);
 
-    return status == MO_OK ? try_others(t, best, err) : status;
+    return status == MO_OK && !t->it->anew ? try_others(t, best, err) : status;
 }
 
 /* Puts what the hint says over a schedule: devices, and starts for the ranks.
@@ -272,7 +273,6 @@ static mo_status anneal(const attempt *t, mo_error *err)
     mo_try *it = t->it;
     mo_anneal_options options = { .seed = it->seed,
                                   .moves = it->effort,
-                                  .hot = it->hot,
                                   .enough_ns = t->kind->lower_ns[it->pair],
                                   .stop = t->stop };
     mo_annealed annealed = { 0 };

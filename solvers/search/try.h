@@ -20,7 +20,7 @@
 
 typedef enum mo_try_way {
     MO_TRY_START,  /* what list scheduling makes */
-    MO_TRY_ANNEAL, /* from the best there is, or from that of other pairs */
+    MO_TRY_ANNEAL, /* from the best there is, or of other pairs, or anew */
     MO_TRY_ALONG,  /* anew, block by block along a chain */
     MO_TRY_EXACT   /* and a bound */
 } mo_try_way;
@@ -30,7 +30,7 @@ typedef struct mo_try {
     mo_try_way how;
     int64_t effort; /* moves, moves for each op, or nodes */
     uint64_t seed;
-    double hot;          /* how warm annealing begins; 0: as it likes */
+    bool anew;           /* annealing begins with what list scheduling makes */
     const mo_fork *fork; /* branches that are alike, or NULL */
 
     /* NULL, or where annealing begins: the ops of a segment of the kind's chain
