@@ -69,10 +69,11 @@ def says(placing):
     row = placing.best
     if not row:
         return placing.rows[0].get("why", "does not fit")
+    single = milliseconds(row, "best_single_us")
+    alone = "cannot" if single is None else f"{single:.6g}"
     return (
         f"{milliseconds(row):.6g} ms,"
-        f" bound {milliseconds(row, 'bound_us'):.6g},"
-        f" one device {milliseconds(row, 'best_single_us') or 'cannot'},"
+        f" bound {milliseconds(row, 'bound_us'):.6g}, one device {alone},"
         f" {row['rounds']} rounds, {row['seconds']:.1f} s"
     )
 

@@ -21,7 +21,7 @@ class Verdicts:
             self.failed = self.failed or not held
         shown = "none" if value is None else f"{value:.6g}"
         print(
-            f"{verdict}  {what:45} {shown:>9}   limit"
+            f"{verdict}  {what:48} {shown:>9}   limit"
             f" {direction if limit is not None else '':2} {text:8}"
             + (f" ({detail})" if detail else ""),
             flush=True,
