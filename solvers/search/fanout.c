@@ -17,8 +17,8 @@
 enum {
     MOST_FANS = 3,
     LEAST_READERS = 4,
-    MOST_CYCLES = 3,   /* over the fans, for one T */
-    FINENESS = 1000,   /* of the bound, against itself */
+    MOST_CYCLES = 3,    /* over the fans, for one T */
+    FINENESS = 1000,    /* of the bound, against itself */
     MOST_WORK = 1 << 18 /* ops and flows by pairs of devices */
 };
 

@@ -158,9 +158,8 @@ static mo_status reserve(mo_loads *l, mo_error *err)
     l->only = calloc(n, sizeof *l->only);
     l->rows = calloc(cells, sizeof *l->rows);
     l->price = calloc(cells, sizeof *l->price);
-    return l->use_start && l->only && l->rows && l->price
-               ? MO_OK
-               : mo_fail_memory(err);
+    return l->use_start && l->only && l->rows && l->price ? MO_OK
+                                                          : mo_fail_memory(err);
 }
 
 mo_status mo_loads_new(const mo_windows *windows, mo_loads **loads,
@@ -215,10 +214,10 @@ static mo_status add_use(mo_loads *l, int resource, int64_t ns, int64_t head_ns,
         return MO_OK;
     status = MO_PUSH(l->uses, l->n_uses, l->uses_room, err);
     if (status == MO_OK)
-        l->uses[l->n_uses++] = (use){ resource * CELLS +
-                                          line_of(l->head_ns, head_ns) * GRID +
-                                          line_of(l->tail_ns, tail_ns),
-                                      ns };
+        l->uses[l->n_uses++] =
+            (use){ resource * CELLS + line_of(l->head_ns, head_ns) * GRID +
+                       line_of(l->tail_ns, tail_ns),
+                   ns };
     return status;
 }
 
@@ -257,8 +256,8 @@ static mo_status add_op(mo_loads *l, int op, int k, mo_error *err)
 {
     const mo_instance *x = instance_of(l);
     int64_t at = mo_places_at(&l->w->places, op, k);
-    mo_status status = add_use(l, k, x->p_ns[at], l->w->head_ns[at],
-                               l->w->tail_ns[at], err);
+    mo_status status =
+        add_use(l, k, x->p_ns[at], l->w->head_ns[at], l->w->tail_ns[at], err);
 
     for (int e = x->in_start[op]; e < x->in_start[op + 1] && status == MO_OK;
          e++) {
@@ -297,15 +296,16 @@ static void lay_grid(mo_loads *l, int64_t time_ns, int64_t from_ns)
     int64_t span_ns = from_ns < time_ns ? time_ns - from_ns : 0;
 
     for (int i = 0; i < GRID; i++) {
-        l->head_ns[i] =
-            i == 0 ? 0 : from_ns + span_ns / (GRID - 1) * (i - 1);
+        l->head_ns[i] = i == 0 ? 0 : from_ns + span_ns / (GRID - 1) * (i - 1);
         l->tail_ns[i] = span_ns / GRID * i;
     }
     for (int i = 0; i < l->n_resources * CELLS; i++) {
-        int64_t room_ns = time_ns - l->head_ns[i % CELLS / GRID] -
-                          l->tail_ns[i % GRID];
+        int64_t room_ns =
+            time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
 
-        l->rows[i] = (row){ room_ns > 0 ? room_ns : 0, 0, FULL_WEIGHT };
+        /* Nothing is found where there is no room. */
+        l->rows[i] = room_ns > 0 ? (row){ room_ns, 0, FULL_WEIGHT }
+                                 : (row){ 0, 0, 0 };
     }
 }
 

@@ -3,8 +3,9 @@
  * be done within a given time.
  *
  * What lies before an op and behind it follows from the flows, and, for the ops
- * of the kind's chain, from what its blocks take at least.  A device on which
- * an op would be too late is taken away, and the others are looked at again.
+ * of the kind's chain, from what its blocks and spans take at least.  A device
+ * on which an op would be too late is taken away, and the others are looked at
+ * again.
  */
 #ifndef MO_SEARCH_WINDOWS_H
 #define MO_SEARCH_WINDOWS_H
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "schedule/places.h"
 #include "solvers/search/blocks.h"
+#include "solvers/search/spans.h"
 
 typedef struct mo_windows {
     const mo_blocks *blocks;
@@ -25,6 +27,11 @@ typedef struct mo_windows {
     int64_t *at;      /* by device, for passes */
     int *ends;        /* by op: the segment that it is the v of, or -1 */
     int *begins;      /* the same for u */
+    mo_spans *spans;
+    int64_t *span_table; /* by span and pair of devices: from the end of its u
+                            to the start of its w */
+    int *span_ends;      /* by op: the span that it is the w of, or -1 */
+    int *span_begins;    /* the same for u */
 } mo_windows;
 
 /* The kind has a part; blocks must outlive it.  All that the kind is allowed.
