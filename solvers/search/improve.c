@@ -159,10 +159,16 @@ static bool is_exact_next(const mo_kind *kind, int level)
            (kind->n <= MO_MAYBE_EXACT_OPS && level % 2 == 0);
 }
 
-/* Anew first, and between the attempts to make that better. */
-static bool is_along_next(const mo_kind *kind, int level)
+/* Anew first, and between the attempts to make that better; where most of it is
+ * one block, there is nothing to go along. */
+static bool is_along_next(const mo_improver *m, int number, int level)
 {
-    return kind->n > ALONG_OPS && level <= ALONG_LEVELS && level % 2 == 1;
+    const mo_kind *kind = &m->search->kinds->kinds[number];
+    const mo_chain *chain =
+        m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
+
+    return chain && kind->n > ALONG_OPS && level <= ALONG_LEVELS &&
+           level % 2 == 1 && largest_segment(chain)->n < kind->n / 2;
 }
 
 /* What a failed proof says of the largest block on the way that the bound
@@ -210,7 +216,7 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
         it->effort = (int64_t) FIRST_NODES << (level < 24 ? level : 24);
         return MO_OK;
     }
-    if (copy == 0 && is_along_next(kind, level)) {
+    if (copy == 0 && is_along_next(m, chosen->kind, level)) {
         it->how = MO_TRY_ALONG;
         it->effort = ALONG_MOVES;
         for (int i = 0; i < level; i++)
