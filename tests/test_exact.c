@@ -255,6 +255,76 @@ START_TEST(times_may_differ_by_much)
 }
 END_TEST
 
+/* A problem that can be told backwards: every op's readers become what it
+ * reads, and what was sent from A to B goes from B to A. */
+enum { MAX_DRAWN = 20 };
+
+static void put_arrow(mo_out *out, test_random *random, int from, int to,
+                      bool backwards)
+{
+    const char *there = close_times[random_below(random, 5)];
+    const char *back = close_times[random_below(random, 5)];
+
+    if (backwards)
+        mo_out_printf(out, "n%d>n%d bytes=1 c.A.B=%s c.B.A=%s;", to, from, back,
+                      there);
+    else
+        mo_out_printf(out, "n%d>n%d bytes=1 c.A.B=%s c.B.A=%s;", from, to,
+                      there, back);
+}
+
+static char *told(unsigned seed, bool backwards)
+{
+    test_random random = { seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
+    int n = 12 + random_below(&random, MAX_DRAWN - 12);
+    mo_out *out = text_new();
+
+    for (int i = 0; i < n; i++)
+        mo_out_printf(out, "n%d t.A=%d t.B=%d;", i, random_below(&random, 9),
+                      1 + random_below(&random, 9));
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            if (random_below(&random, n) < 2)
+                put_arrow(out, &random, i, j, backwards);
+    return text_end(out);
+}
+
+static void solve_told(unsigned seed, bool backwards, int64_t *optimum_ns)
+{
+    problem p = { 0 };
+    char *graph = told(seed, backwards);
+
+    problem_make(&p, graph, "A; B", NULL);
+    for (int number = 0; number < N_REGIMES; number++) {
+        mo_regime regime = regime_of(number);
+
+        if (regime.tensors == MO_TENSORS_PER_EDGE &&
+            regime.memory == MO_MEMORY_NONE)
+            optimum_ns[number] = optimum_of(p.x, &regime);
+    }
+    problem_clear(&p);
+    free(graph);
+}
+
+/* Heads become tails, first becomes last: all is found out another way. */
+START_TEST(backwards_it_takes_as_long)
+{
+    int64_t forth_ns[N_REGIMES] = { 0 }, back_ns[N_REGIMES] = { 0 };
+
+    for (int i = 0; i < SEEDS_AT_ONCE; i++) {
+        unsigned seed = (unsigned) (_i * SEEDS_AT_ONCE + i);
+
+        solve_told(seed, false, forth_ns);
+        solve_told(seed, true, back_ns);
+        for (int number = 0; number < N_REGIMES; number++)
+            ck_assert_msg(forth_ns[number] == back_ns[number],
+                          "seed %u, regime %d: %lld and %lld", seed, number,
+                          (long long) forth_ns[number],
+                          (long long) back_ns[number]);
+    }
+}
+END_TEST
+
 /* Branches between two ops, most of them the same: times, sizes and flows are
  * drawn once for all, and the last branch may be another. */
 static void put_branch(mo_out *out, test_random random, int branch, int n)
@@ -520,6 +590,7 @@ SUITE(exact)
     SOME(it_is_the_optimum_with_live_memory, N_LIVE_SEEDS / SEEDS_AT_ONCE, 1);
     SOME(it_is_the_optimum_of_more_ops, 20, 1);
     SOME(times_may_differ_by_much, 20, 1);
+    SOME(backwards_it_takes_as_long, 20, 1);
     SOME(twins_do_not_cost_the_optimum, 5, 1);
     SOME(with_little_effort_it_is_valid, 6, 1);
     SOME(the_same_input_gives_the_same_answer, 5, 1);
