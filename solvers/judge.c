@@ -54,6 +54,53 @@ static void compare_claim(double tolerance, mo_judgement *j)
              claim / 1000, makespan / 1000);
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The ends that follow from the starts that are claimed. */
+static void end_as_claimed(const mo_instance *x, mo_schedule *s)
+{
+    s->makespan_ns = 0;
+    for (int i = 0; i < s->n; i++)
+        s->makespan_ns =
+            later(s->makespan_ns,
+                  s->start_ns[i] + mo_instance_p_ns(x, i, s->device[i]));
+    for (int i = 0; i < s->n_transfers; i++) {
+        mo_transfer *t = &s->transfers[i];
+
+        t->end_ns = t->start_ns +
+                    mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
+    }
+}
+
+static mo_status stands(const mo_instance *x, mo_schedule *s, bool *valid,
+                        mo_error *err)
+{
+    mo_verdict *verdict = NULL;
+    mo_status status;
+
+    end_as_claimed(x, s);
+    status = mo_validate(x, s, 1, &verdict, err);
+    *valid = status == MO_OK && verdict->n == 0;
+    mo_verdict_free(verdict);
+    return status;
+}
+
+/* Where memory counts only while it is used, something may have to wait for
+ * room: what stands as it is claimed is not moved. */
+static mo_status time_anew(const mo_instance *x, bool timed, mo_schedule *s,
+                           mo_error *err)
+{
+    bool valid = false;
+    mo_status status = MO_OK;
+
+    if (timed && s->regime.memory == MO_MEMORY_LIVE)
+        status = stands(x, s, &valid, err);
+    return status == MO_OK && !valid ? mo_schedule_shift(x, s, err) : status;
+}
+
 static mo_status judge_schedule(const mo_solution *solution,
                                 const mo_origin *origin, const mo_instance *x,
                                 const mo_regime *regime, double tolerance,
@@ -68,7 +115,7 @@ static mo_status judge_schedule(const mo_solution *solution,
         return complain(j, "", status, &why, err);
     if (origin->has_unit)
         j->claim_ns = j->schedule->makespan_ns;
-    status = mo_schedule_shift(x, j->schedule, &why);
+    status = time_anew(x, origin->has_unit, j->schedule, &why);
     if (status != MO_OK) {
         mo_schedule_free(j->schedule);
         j->schedule = NULL;

@@ -21,9 +21,10 @@ typedef struct mo_judgement {
     /* What the judge was not asked: why the columns make no schedule, or that
      * the schedule is not what was claimed.  "": nothing of that kind. */
     char complaint[MO_ERROR_TEXT_SIZE];
-    mo_schedule *schedule; /* left-shifted; NULL where there is none */
-    mo_verdict *verdict;   /* on it */
-    int64_t claim_ns;      /* the makespan claimed, or MO_ANSWER_NO_CLAIM */
+    /* Left-shifted, but as claimed where it must wait for memory; or NULL. */
+    mo_schedule *schedule;
+    mo_verdict *verdict; /* on it */
+    int64_t claim_ns;    /* the makespan claimed, or MO_ANSWER_NO_CLAIM */
     mo_lower lower;
     int single;        /* the device that alone is best; MO_FREE: none can */
     int64_t single_ns; /* what everything takes there */

@@ -118,6 +118,12 @@ moirai-emit -q --fusion default --congestion link --tensors once --memory live \
 exits "all options" 0 moirai-check --json "$work/here/all.sol"
 is "are known" "$(value congestion) $(value tensors) $(value memory)" \
     '"link" "once" "live"'
+sed 's/memory_gib="[0-9]*"/memory_bytes="1"/' \
+    "${net%.graphml}.cluster.xml" >"$work/here/tight.xml"
+moirai-emit -q --memory none -c "$work/here/tight.xml" "$net" -o "$work/m.lp" \
+    --start "$work/here/tight.sol"
+exits "ops that fit nowhere, where memory does not count" 0 \
+    moirai-check "$work/here/tight.sol"
 for formulation in paper getf pesto; do
     moirai-emit -q --formulation $formulation "$net" -o "$work/m.lp" \
         --start "$work/here/f.sol" 2>/dev/null || continue

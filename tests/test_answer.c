@@ -348,6 +348,34 @@ START_TEST(a_placement_is_judged_by_itself)
 }
 END_TEST
 
+/* b's input has no room on B before c has ended. */
+START_TEST(what_waits_for_memory_is_not_moved)
+{
+    static const char graph_of_three[] =
+        "a t.A=1 t.B=1 pin=A; b t.A=1 t.B=1 pin=B; "
+        "c t.A=5 t.B=5 pin=B weight_bytes=0 workspace_bytes=6; "
+        "a>b bytes=8 c.A.B=2 c.B.A=2";
+    char text[400];
+    problem p = { 0 };
+    mo_judgement j;
+
+    problem_make(&p, graph_of_three, "A; B memory_bytes=10; A-B gbps=8", NULL);
+    for (int late = 0; late < 2; late++) {
+        snprintf(text, sizeof text,
+                 "moirai_o_compact.port.per_edge.live.none 1\n"
+                 "moirai_u_1000 1\nw 8\nx_%d_0 1\nx_%d_1 1\nx_%d_1 1\n"
+                 "s_%d 7\nt_0 %d\n",
+                 problem_op(&p, "a"), problem_op(&p, "b"), problem_op(&p, "c"),
+                 problem_op(&p, "b"), late ? 5 : 4);
+        judge(&p, text, &j);
+        ck_assert_int_eq(mo_judgement_valid(&j), late);
+        ck_assert(!late || j.schedule->makespan_ns == 8000);
+        mo_judgement_clear(&j);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(answer)
 {
     TEST(an_answer_is_timed_anew);
@@ -357,4 +385,5 @@ SUITE(answer)
     TEST(tensors_sent_once_are_found);
     EACH(placements_are_told_from_solutions, COUNT(listings));
     TEST(a_placement_is_judged_by_itself);
+    TEST(what_waits_for_memory_is_not_moved);
 }

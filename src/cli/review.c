@@ -46,6 +46,7 @@ mo_status mo_review_instance(const mo_prepare *options, const char *graph,
     p.fusion = r->located.rules;
     r->regime =
         r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
+    p.memory = mo_memory_names[r->regime.memory];
     mo_talk_say(talk, "the graph is %s", r->located.graph);
     status = mo_load_check(&p.load, r->located.graph, err);
     if (status == MO_OK)
