@@ -154,7 +154,7 @@ static void count_groups_over(const mo_instance *x, int *least, int *most,
         most[group] = i + 1;
     }
     for (int g = 0; g < x->n_groups; g++)
-        if (most[g] > least[g]) {
+        if (most[g] > least[g] + 1) {
             over[least[g] + 1]++;
             over[most[g] - 1]--;
         }

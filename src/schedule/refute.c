@@ -161,11 +161,12 @@ static void lay_grid(mo_refuter *r, int device, int64_t time_ns)
     for (int at = 0; at < r->c->n; at++) {
         unsigned char *cell = &r->cell[cell_at(r, at, device)];
         int64_t b = before_ns(r, at, device), a = after_ns(r, at, device);
-        int bl = line_of(r, b, first, time_ns - first - last);
-        int al = line_of(r, a, last, time_ns - first - last);
+        int bl, al;
 
         if (*cell == NOT_THERE)
             continue;
+        bl = line_of(r, b, first, time_ns - first - last);
+        al = line_of(r, a, last, time_ns - first - last);
         *cell = (unsigned char) (bl * r->grid + al);
         before[bl] = less(before[bl], b);
         after[al] = less(after[al], a);
