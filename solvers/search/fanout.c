@@ -17,10 +17,13 @@
 enum {
     MOST_FANS = 3,
     LEAST_READERS = 4,
-    MOST_CYCLES = 3,    /* over the fans, for one T */
-    FINENESS = 1000,    /* of the bound, against itself */
-    MOST_WORK = 1 << 18 /* ops and flows by pairs of devices */
+    MOST_CYCLES = 3,     /* over the fans, for one T */
+    FINENESS = 4000,     /* of the bound, against itself */
+    MOST_WORK = 1 << 18, /* ops and flows by pairs of devices */
+    MOST_LINKS = 1 << 12
 };
+
+#define ALL_STEPS (INT64_C(1) << 30) /* for all kinds: seconds */
 
 /* An op of the chain, and how many flows leave it for where the chain's next
  * block is not. */
@@ -29,23 +32,28 @@ typedef struct fan {
 } fan;
 
 typedef struct fanout {
-    mo_windows *windows;
-    mo_loads *loads;
     const mo_kind *kind;
     int pair;
+    const mo_fanout_options *options;
     fan fans[MOST_FANS]; /* most readers first */
     int n_fans;
+    mo_windows *windows;
+    mo_loads *loads;
     bool *allowed; /* what is not refuted yet */
     size_t size;   /* of that */
-    const mo_stop *stop;
 } fanout;
+
+static bool is_over(const fanout *f)
+{
+    return *f->options->steps <= 0 || mo_stop_now(f->options->stop);
+}
 
 /* Keeps the fans sorted; of equals the first stays in front. */
 static void add_fan(fanout *f, fan new)
 {
     int at = f->n_fans;
 
-    if (new.readers < LEAST_READERS)
+    if (new.readers < f->options->least_readers)
         return;
     while (at > 0 && f->fans[at - 1].readers < new.readers)
         at--;
@@ -58,24 +66,25 @@ static void add_fan(fanout *f, fan new)
     f->fans[at] = new;
 }
 
-static mo_status find_fans(fanout *f, mo_error *err)
+static mo_status find_fans(fanout *f, const mo_chained *chained, mo_error *err)
 {
-    const mo_instance *x = f->windows->places.x;
-    const mo_chain *chain = f->windows->chained->chain;
+    const mo_instance *x = chained->places.x;
+    const mo_chain *chain = chained->chain;
     int *segment_of = malloc((size_t) x->n * sizeof *segment_of);
 
     if (!segment_of)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
-        segment_of[i] = f->windows->ends[i];
-    for (int s = 0; s < chain->n; s++)
+        segment_of[i] = -1;
+    for (int s = 0; s < chain->n; s++) {
         for (int i = 0; i < chain->segments[s].n; i++)
             segment_of[chain->segments[s].ops[i]] = s;
-    for (int s = 0; s < chain->n; s++) {
+        if (chain->segments[s].v != MO_FREE)
+            segment_of[chain->segments[s].v] = s;
+    }
+    for (int s = 1; s < chain->n; s++) {
         fan new = { chain->segments[s].u, 0 };
 
-        if (new.op == MO_FREE)
-            continue;
         for (int q = x->out_start[new.op]; q < x->out_start[new.op + 1]; q++)
             new.readers += segment_of[x->flows[q].to] != s;
         add_fan(f, new);
@@ -99,15 +108,17 @@ static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
                              bool *refuted, mo_error *err)
 {
     mo_windows *w = f->windows;
-    int64_t at = mo_places_at(&w->places, op, k);
+    int64_t at = mo_places_at(&w->places, op, k), steps = 0;
+    mo_status status = MO_OK;
 
     mo_windows_hold(w, op, k);
     *refuted = !mo_windows_narrow(w, time_ns);
-    if (*refuted)
-        return MO_OK;
-    return mo_loads_refute(f->loads, time_ns,
-                           w->head_ns[at] + w->places.x->p_ns[at], refuted,
-                           err);
+    if (!*refuted)
+        status = mo_loads_refute(f->loads, time_ns,
+                                 w->head_ns[at] + w->places.x->p_ns[at], &steps,
+                                 refuted, err);
+    *f->options->steps -= steps + w->places.x->n;
+    return status;
 }
 
 /* Takes devices of an op away; *fails where none is left, *any if any. */
@@ -124,7 +135,7 @@ static mo_status look_at_fan(fanout *f, int op, int64_t time_ns, bool *any,
 
         if (!f->allowed[at])
             continue;
-        if (!mo_stop_now(f->stop))
+        if (!is_over(f))
             status = refute_case(f, op, k, time_ns, &refuted, err);
         f->allowed[at] = !refuted;
         *any = *any || refuted;
@@ -167,13 +178,12 @@ static mo_status refute(fanout *f, int64_t time_ns, bool *fails, mo_error *err)
 }
 
 /* Halves what lies between the proven and the wanted. */
-static mo_status approach(fanout *f, int64_t most_ns, int64_t *lower_ns,
-                          mo_error *err)
+static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
 {
-    int64_t wanted_ns = most_ns;
+    int64_t most_ns = f->options->most_ns, wanted_ns = most_ns;
     mo_status status = MO_OK;
 
-    while (status == MO_OK && !mo_stop_now(f->stop) &&
+    while (status == MO_OK && !is_over(f) &&
            most_ns - *lower_ns > *lower_ns / FINENESS) {
         bool fails;
 
@@ -181,8 +191,8 @@ static mo_status approach(fanout *f, int64_t most_ns, int64_t *lower_ns,
         if (status == MO_OK && fails)
             *lower_ns = wanted_ns;
         else
-            most_ns = wanted_ns;
-        wanted_ns = *lower_ns + (most_ns - *lower_ns) / 2;
+            most_ns = wanted_ns - 1;
+        wanted_ns = *lower_ns + (most_ns - *lower_ns + 1) / 2;
     }
     return status;
 }
@@ -190,18 +200,18 @@ static mo_status approach(fanout *f, int64_t most_ns, int64_t *lower_ns,
 static mo_status open_fanout(fanout *f, const mo_blocks *blocks, int kind,
                              mo_error *err)
 {
-    const mo_instance *x = blocks->kinds->kinds[kind].part->x;
-    mo_status status = mo_windows_new(blocks, kind, &f->windows, err);
+    const mo_chained *chained = &blocks->chained[kind];
+    const mo_instance *x = chained->places.x;
+    mo_status status = find_fans(f, chained, err);
 
-    f->kind = &blocks->kinds->kinds[kind];
-    f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
-    if (status == MO_OK)
-        status = find_fans(f, err);
     if (status != MO_OK || f->n_fans == 0)
         return status;
+    f->kind = &blocks->kinds->kinds[kind];
+    f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
     f->allowed = malloc(f->size);
-    return f->allowed ? mo_loads_new(f->windows, &f->loads, err)
-                      : mo_fail_memory(err);
+    status = f->allowed ? mo_windows_new(blocks, kind, &f->windows, err)
+                        : mo_fail_memory(err);
+    return status == MO_OK ? mo_loads_new(f->windows, &f->loads, err) : status;
 }
 
 static void close_fanout(fanout *f)
@@ -212,14 +222,14 @@ static void close_fanout(fanout *f)
 }
 
 mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
-                          int64_t most_ns, const mo_stop *stop,
-                          int64_t *lower_ns, mo_error *err)
+                          const mo_fanout_options *options, int64_t *lower_ns,
+                          mo_error *err)
 {
-    fanout f = { .pair = pair, .stop = stop };
+    fanout f = { .pair = pair, .options = options };
     mo_status status = open_fanout(&f, blocks, kind, err);
 
     if (status == MO_OK && f.n_fans > 0)
-        status = approach(&f, most_ns, lower_ns, err);
+        status = approach(&f, lower_ns, err);
     close_fanout(&f);
     return status;
 }
@@ -229,42 +239,59 @@ static bool is_too_large(const mo_instance *x)
     int64_t n_pairs = (int64_t) x->n_devices * x->n_devices;
 
     return ((int64_t) x->n + x->n_flows) * n_pairs > MOST_WORK ||
-           x->n_links > MOST_WORK;
+           x->n_links > MOST_LINKS;
 }
 
+static int64_t least_lower_ns(const mo_search *s, const mo_kind *kind)
+{
+    int64_t least_ns = INT64_MAX;
+
+    for (int p = 0; p < s->states.n * s->states.n; p++)
+        if (kind->lower_ns[p] < least_ns)
+            least_ns = kind->lower_ns[p];
+    return least_ns;
+}
+
+/* Looks at the pairs that might be on a path which is too short: those that are
+ * not too long by themselves.  No pair has to be longer than that by more than
+ * the whole has to. */
 static mo_status raise_kind(mo_search *s, int number, int64_t gap_ns,
-                            mo_error *err)
+                            int64_t *steps, mo_error *err)
 {
     mo_kind *kind = &s->kinds->kinds[number];
+    int64_t far_ns;
     mo_status status = MO_OK;
 
     if (!kind->part || is_too_large(kind->part->x))
         return MO_OK;
+    far_ns = least_lower_ns(s, kind);
+    if (far_ns < MO_MAX_TOTAL_NS)
+        far_ns += gap_ns;
     for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
         int64_t lower_ns = kind->lower_ns[p];
+        mo_fanout_options options = { 0, LEAST_READERS, steps, s->task->stop };
 
-        if (lower_ns == INT64_MAX)
+        if (lower_ns >= far_ns)
             continue;
-        status = mo_fanout_bound(s->blocks, number, p, lower_ns + gap_ns,
-                                 s->task->stop, &lower_ns, err);
+        options.most_ns = lower_ns + gap_ns;
+        status =
+            mo_fanout_bound(s->blocks, number, p, &options, &lower_ns, err);
         if (status == MO_OK && lower_ns > kind->pairs[p].own_ns)
             kind->pairs[p].own_ns = lower_ns;
     }
     return status;
 }
 
-/* No pair has to take more than what lies between the bound of the whole and
- * its makespan longer than is known. */
 mo_status mo_fanout_raise(mo_search *s, mo_error *err)
 {
+    int64_t steps = ALL_STEPS, gap_ns;
     mo_status status = MO_OK;
-    int64_t gap_ns;
 
     if (!s->best)
         return MO_OK;
     gap_ns = s->best->makespan_ns - s->lower_ns;
     for (int i = 0; i < s->kinds->n && status == MO_OK; i++)
-        status = raise_kind(s, i, gap_ns, err);
+        status = raise_kind(s, i, gap_ns, &steps, err);
     if (status != MO_OK)
         return status;
     return mo_search_add_up(s, "cases of ops that many read", err);

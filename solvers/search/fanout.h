@@ -17,14 +17,21 @@
 #include "solvers/search/blocks.h"
 #include "solvers/search/search.h"
 
-/* Raises *lower_ns, what is proven of a kind with a part at that pair of
- * states, to no more than most_ns. */
-mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
-                          int64_t most_ns, const mo_stop *stop,
-                          int64_t *lower_ns, mo_error *err);
+typedef struct mo_fanout_options {
+    int64_t most_ns;   /* no more is asked for */
+    int least_readers; /* fewer beside the chain are not many */
+    int64_t *steps;    /* left; becomes less */
+    const mo_stop *stop;
+} mo_fanout_options;
 
-/* The same for all kinds, as far as it is of use for the whole and not too
- * large; search has blocks. */
+/* Raises *lower_ns, what is proven of a kind with a part at a pair of states.
+ */
+mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
+                          const mo_fanout_options *options, int64_t *lower_ns,
+                          mo_error *err);
+
+/* The same for all kinds, as far as it could be of use for the whole; search
+ * has blocks. */
 mo_status mo_fanout_raise(mo_search *search, mo_error *err);
 
 #endif

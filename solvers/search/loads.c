@@ -35,8 +35,9 @@ enum {
     CELLS = GRID * GRID,
     FULL_WEIGHT = 1 << 20,
     WEIGHT_BITS = 36, /* of a row's weight, divided by its room */
-    WEIGHINGS = 200,
-    FIRST_STEPS = 32 /* are large */
+    WEIGHINGS = 800,
+    FIRST_STEPS = 128, /* are large */
+    MEAN_OF = 4        /* loads so far, roughly */
 };
 
 __extension__ typedef __int128 wide;
@@ -48,6 +49,7 @@ typedef struct use {
 
 typedef struct row {
     int64_t room_ns, load_ns, weight;
+    int64_t mean_ns; /* of its loads so far, the last of them most */
 } row;
 
 struct mo_loads {
@@ -304,8 +306,8 @@ static void lay_grid(mo_loads *l, int64_t time_ns, int64_t from_ns)
             time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
 
         /* Nothing is found where there is no room. */
-        l->rows[i] = room_ns > 0 ? (row){ room_ns, 0, FULL_WEIGHT }
-                                 : (row){ 0, 0, 0 };
+        l->rows[i] = room_ns > 0 ? (row){ room_ns, 0, FULL_WEIGHT, 0 }
+                                 : (row){ 0, 0, 0, 0 };
     }
 }
 
@@ -388,17 +390,21 @@ static void add_up_loads(mo_loads *l)
             l->rows[i].load_ns += l->rows[i + GRID].load_ns;
 }
 
-/* By the ratio of load to room, within limits. */
+/* By the ratio of load to room, within limits.  Ops that are alike change
+ * places together, so that a single load says little. */
 static void weigh_anew(row *r, int step)
 {
-    int64_t percent = 400;
+    int64_t ratio = 4000;
 
-    if (r->load_ns / 4 < r->room_ns)
-        percent = (int64_t) ((wide) 100 * r->load_ns / r->room_ns);
-    if (percent < 25)
-        percent = 25;
-    r->weight += r->weight * (percent - 100) * FIRST_STEPS /
-                 (200 * (FIRST_STEPS + step));
+    if (step == 0)
+        r->mean_ns = r->load_ns;
+    r->mean_ns += (r->load_ns - r->mean_ns) / MEAN_OF;
+    if (r->mean_ns / 4 < r->room_ns)
+        ratio = (int64_t) ((wide) 1000 * r->mean_ns / r->room_ns);
+    if (ratio < 250)
+        ratio = 250;
+    r->weight += r->weight * (ratio - 1000) * FIRST_STEPS /
+                 (2000 * (FIRST_STEPS + step));
 }
 
 /* Returns whether the choice keeps to all rooms, so that nothing can be
@@ -420,7 +426,7 @@ static bool weigh_all_anew(mo_loads *l, int step)
 }
 
 mo_status mo_loads_refute(mo_loads *l, int64_t time_ns, int64_t from_ns,
-                          bool *refuted, mo_error *err)
+                          int64_t *steps, bool *refuted, mo_error *err)
 {
     mo_status status;
 
@@ -430,6 +436,7 @@ mo_status mo_loads_refute(mo_loads *l, int64_t time_ns, int64_t from_ns,
     for (int i = 0; i < WEIGHINGS && status == MO_OK; i++) {
         wide room = find_prices(l);
 
+        *steps += (int64_t) l->n_uses + l->n_resources * CELLS;
         if (choose_all(l) > room) {
             *refuted = true;
             break;

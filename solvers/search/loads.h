@@ -21,9 +21,9 @@ void mo_loads_free(mo_loads *loads);
 /*
  * *refuted: the ops cannot all run within that time where the windows, narrowed
  * for it, still allow them.  False says nothing.  from_ns: a moment behind
- * which there might be much to do.
+ * which there might be much to do.  What it costs is added to *steps.
  */
 mo_status mo_loads_refute(mo_loads *loads, int64_t time_ns, int64_t from_ns,
-                          bool *refuted, mo_error *err);
+                          int64_t *steps, bool *refuted, mo_error *err);
 
 #endif
