@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/team.h"
+#include "solvers/search/fanout.h"
 #include "solvers/search/first.h"
 #include "solvers/search/fit.h"
 #include "solvers/search/improve.h"
@@ -22,7 +23,8 @@
 enum {
     MOST_PROOFS = 8, /* in a round */
     FEW_PROOFS = 2,
-    FIRST_PROOFS = 3 /* rounds before it are for schedules, and quick proofs */
+    FIRST_PROOFS = 3, /* rounds before it are for schedules, and quick proofs */
+    CASES_EVERY = 8   /* rounds */
 };
 
 /* Proofs take long and bring a hundredth or two: as long as schedules promise
@@ -34,7 +36,8 @@ typedef struct round {
     mo_try *tries;
     mo_proof *proofs;
     int n_tries, n_proofs;
-    mo_fit *fit; /* an attempt at the whole within memory, or NULL */
+    mo_fit *fit;      /* an attempt at the whole within memory, or NULL */
+    int64_t cases_ns; /* the makespan when cases were looked at last */
 } round;
 
 /* Proofs take longer and begin first. */
@@ -149,6 +152,21 @@ static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
     return status;
 }
 
+/* Cases tell more when the makespan has fallen, by half a hundredth, and when
+ * blocks are known better, which they are now and then. */
+static mo_status look_at_cases(round *r, int number, mo_error *err)
+{
+    mo_search *s = r->search;
+    int64_t makespan_ns = mo_search_upper_ns(s);
+
+    if (!s->blocks || mo_search_is_done(s) || mo_stop_now(s->task->stop) ||
+        (number % CASES_EVERY != 0 &&
+         makespan_ns > r->cases_ns - r->cases_ns / 200))
+        return MO_OK;
+    r->cases_ns = makespan_ns;
+    return mo_fanout_raise(s, err);
+}
+
 static mo_status go_round(round *r, mo_improver *improver, mo_prover *prover,
                           int *rounds, mo_error *err)
 {
@@ -157,11 +175,15 @@ static mo_status go_round(round *r, mo_improver *improver, mo_prover *prover,
     mo_status status = begin(r, improver, prover, err);
     bool any = true;
 
+    if (status == MO_OK)
+        status = look_at_cases(r, 0, err);
     while (status == MO_OK && any && !mo_search_is_done(s) &&
            !mo_stop_now(task->stop) &&
            (task->rounds == 0 || *rounds < task->rounds)) {
         status = improve(r, improver, prover, *rounds, &any, err);
         *rounds += any;
+        if (status == MO_OK)
+            status = look_at_cases(r, *rounds, err);
     }
     return status;
 }
@@ -170,7 +192,7 @@ static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
 {
     mo_improver *improver = NULL;
     mo_prover *prover = NULL;
-    round r = { .search = s };
+    round r = { .search = s, .cases_ns = INT64_MAX };
     mo_status status = mo_improver_new(s, &improver, err);
 
     if (status == MO_OK && s->blocks)
