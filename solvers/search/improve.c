@@ -9,6 +9,8 @@ enum {
     ALONG_OPS = 300,   /* so many are placed along a chain, now and then */
     ALONG_MOVES = 100, /* for each op; triples by level */
     ALONG_LEVELS = 6,
+    ASSIST_OPS = 60, /* so few are told to a solver */
+    ASSIST_LEVEL = 7,
     MOST_LONG = 16,       /* attempts that take long, in a round */
     MOST_COPIES = 4,      /* of an attempt, with seeds of their own */
     FIRST_NODES = 2000,   /* doubles by level */
@@ -171,6 +173,16 @@ static bool is_along_next(const mo_improver *m, int number, int level)
            level % 2 == 1 && largest_segment(chain)->n < kind->n / 2;
 }
 
+/* A solver is asked where searching through has been in vain for long: what it
+ * finds depends on its clock. */
+static bool is_assist_next(const mo_improver *m, const mo_kind *kind, int level)
+{
+    const mo_task *task = m->search->task;
+
+    return task->assist && task->found && kind->n <= ASSIST_OPS &&
+           level >= ASSIST_LEVEL && level % 2 == 0;
+}
+
 /* What a failed proof says of the largest block on the way that the bound
  * takes, if it says anything. */
 static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
@@ -197,35 +209,55 @@ static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
     return status;
 }
 
-/* The level counts from 1 on: what has not been tried at all is at 0.  A long
- * walk that begins anew finds better valleys than the one that is known; of
- * several, one stays there. */
+static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
+                         int copy, int level)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+
+    if (copy > 0)
+        return MO_TRY_ANNEAL;
+    if (is_assist_next(m, kind, level))
+        return MO_TRY_ASSIST;
+    if (chosen->exact || is_exact_next(kind, level))
+        return MO_TRY_EXACT;
+    return is_along_next(m, chosen->kind, level) ? MO_TRY_ALONG : MO_TRY_ANNEAL;
+}
+
+static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
+{
+    int64_t effort = ALONG_MOVES;
+
+    if (how == MO_TRY_ANNEAL)
+        return moves_for(kind, level);
+    if (how == MO_TRY_EXACT)
+        return (int64_t) FIRST_NODES << level;
+    for (int i = 0; i < level; i++)
+        effort *= 3;
+    return effort;
+}
+
+/* The level counts from 1 on: what has not been tried at all is at 0.  Of
+ * several long walks, half begin anew, since the best valley need not be the
+ * one that is known, and half with a hint, where there is one. */
 static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                           uint64_t seed, mo_try *it, mo_error *err)
 {
+    const mo_task *task = m->search->task;
     const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
     int level = kind->pairs[chosen->pair].level + 1;
+    mo_try_way how = way_of(m, chosen, copy, level);
 
     *it = (mo_try){ .kind = chosen->kind,
                     .pair = chosen->pair,
-                    .how = MO_TRY_ANNEAL,
+                    .how = how,
+                    .effort = effort_of(kind, how, level),
                     .seed = seed,
-                    .fork = m->forks[chosen->kind] };
-    if (chosen->exact || (copy == 0 && is_exact_next(kind, level))) {
-        it->how = MO_TRY_EXACT;
-        it->effort = (int64_t) FIRST_NODES << (level < 24 ? level : 24);
-        return MO_OK;
-    }
-    if (copy == 0 && is_along_next(m, chosen->kind, level)) {
-        it->how = MO_TRY_ALONG;
-        it->effort = ALONG_MOVES;
-        for (int i = 0; i < level; i++)
-            it->effort *= 3;
-        return MO_OK;
-    }
-    it->effort = moves_for(kind, level);
-    it->anew = level > 2 && copy % 2 == 0;
-    if (copy % 2 == 1 && m->search->blocks)
+                    .anew = level > 2 && copy % 2 == 0,
+                    .fork = m->forks[chosen->kind],
+                    .solver = task->assist,
+                    .found = task->found,
+                    .seconds = level };
+    if (how == MO_TRY_ANNEAL && copy % 2 == 1 && m->search->blocks)
         return find_hint(m, it, err);
     return MO_OK;
 }

@@ -21,7 +21,7 @@
 #include "solvers/search/tables.h"
 
 enum {
-    MOST_PROOFS = 8, /* in a round */
+    MOST_PROOFS = 4, /* in a round */
     FEW_PROOFS = 2,
     FIRST_PROOFS = 3, /* rounds before it are for schedules, and quick proofs */
     CASES_EVERY = 8   /* rounds */

@@ -10,7 +10,7 @@ enum {
     PLAN_WORK = 100000000, /* aims by paths */
     MOST_PATHS = 100,      /* made longer in one plan */
     FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
-    FIRST_STEP = 80,   /* part of a time to raise it by; more when that works */
+    FIRST_STEP = 80,   /* part of a time to raise it by, at first */
     FINE = 2000        /* parts of a time that are too few to be a target */
 };
 
@@ -444,7 +444,7 @@ void mo_prover_take(mo_prover *m, mo_proof *it)
     if (it->how == MO_PROOF_FAST)
         a->effort = 1;
     else if (it->lower_ns >= it->target_ns)
-        a->step_ns = 2 * (it->target_ns - *lower_ns);
+        a->step_ns = it->target_ns - *lower_ns;
     else if (it->target_ns < a->failed_ns)
         a->failed_ns = it->target_ns;
     if (it->lower_ns > *lower_ns)

@@ -211,6 +211,7 @@ mo_status mo_search_offer(mo_search *s, mo_schedule *schedule, const char *what,
 
     if (!schedule)
         return MO_OK;
+    schedule->regime = s->regime;
     status = mo_unstitch(s->kinds, schedule, err);
     if (status == MO_OK && schedule->makespan_ns < mo_search_upper_ns(s))
         status = mo_schedule_fits(s->x, schedule, &fits, err);

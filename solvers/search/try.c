@@ -8,6 +8,7 @@
 #include "schedule/sim.h"
 #include "solvers/search/along.h"
 #include "solvers/search/anneal.h"
+#include "solvers/search/assist.h"
 #include "solvers/search/exact.h"
 
 enum { ALONG_PASSES = 3 };
@@ -335,6 +336,42 @@ static mo_status search_all(const attempt *t, mo_error *err)
     return MO_OK;
 }
 
+static mo_status ask_solver(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_assist_options options = { .solver = it->solver,
+                                  .found = it->found,
+                                  .start = t->kind->pairs[it->pair].best,
+                                  .seconds = it->seconds,
+                                  .stop = t->stop };
+    mo_assisted assisted = { 0 };
+    mo_status status =
+        mo_assist_solve(&t->x, &t->kinds->regime, &options, &assisted, err);
+
+    if (status != MO_OK)
+        return status;
+    it->lower_ns = assisted.lower_ns;
+    it->schedule = assisted.schedule;
+    return MO_OK;
+}
+
+static mo_status make(const attempt *t, mo_error *err)
+{
+    switch (t->it->how) {
+    case MO_TRY_START:
+        return start(t, &t->it->schedule, err);
+    case MO_TRY_ANNEAL:
+        return anneal(t, err);
+    case MO_TRY_ALONG:
+        return go_along(t, err);
+    case MO_TRY_EXACT:
+        return search_all(t, err);
+    case MO_TRY_ASSIST:
+        return ask_solver(t, err);
+    }
+    return MO_OK;
+}
+
 void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop)
 {
     attempt t = {
@@ -346,13 +383,7 @@ void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop)
         mo_kind_pinned(kinds, t.kind, it->pair, &t.x, &possible, &it->err);
     if (it->status == MO_OK && !possible)
         it->lower_ns = INT64_MAX;
-    else if (it->status == MO_OK && it->how == MO_TRY_START)
-        it->status = start(&t, &it->schedule, &it->err);
-    else if (it->status == MO_OK && it->how == MO_TRY_ANNEAL)
-        it->status = anneal(&t, &it->err);
-    else if (it->status == MO_OK && it->how == MO_TRY_ALONG)
-        it->status = go_along(&t, &it->err);
     else if (it->status == MO_OK)
-        it->status = search_all(&t, &it->err);
+        it->status = make(&t, &it->err);
     free(t.x.pin);
 }

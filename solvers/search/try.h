@@ -17,12 +17,14 @@
 #include "solvers/search/blocks.h"
 #include "solvers/search/fork.h"
 #include "solvers/search/kind.h"
+#include "solvers/solver.h"
 
 typedef enum mo_try_way {
     MO_TRY_START,  /* what list scheduling makes */
     MO_TRY_ANNEAL, /* from the best there is, or of other pairs, or anew */
     MO_TRY_ALONG,  /* anew, block by block along a chain */
-    MO_TRY_EXACT   /* and a bound */
+    MO_TRY_EXACT,  /* and a bound */
+    MO_TRY_ASSIST  /* the same by a MILP solver, by the clock */
 } mo_try_way;
 
 typedef struct mo_try {
@@ -32,6 +34,11 @@ typedef struct mo_try {
     uint64_t seed;
     bool anew;           /* annealing begins with what list scheduling makes */
     const mo_fork *fork; /* branches that are alike, or NULL */
+
+    /* Of a solver that helps: */
+    const mo_solver *solver;
+    const mo_found *found;
+    double seconds;
 
     /* NULL, or where annealing begins: the ops of a segment of the kind's chain
      * as the hint has them, its ends where its pair of devices says. */
