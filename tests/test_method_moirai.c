@@ -82,6 +82,39 @@ START_TEST(small_problems_are_solved)
 }
 END_TEST
 
+/* A group of one inside the reach of another, and, where next to nothing takes
+ * any time, devices on which nothing can be. */
+static const struct {
+    const char *graph, *cluster;
+} traps[] = {
+    { "*>* bytes=1 c.A.B=1 c.B.A=1; "
+      "a t.A=9 t.B=3 colocate=g; b t.A=4 t.B=4 colocate=h; "
+      "c t.A=1 t.B=9 colocate=g; d t.A=6 t.B=0; a>b; b>c; c>d",
+      "A; B; A-B gbps=8" },
+    { "*>* bytes=1 c.A.B=0 c.A.C=0 c.B.A=1 c.B.C=0 c.C.A=1 c.C.B=1; "
+      "* memory=3 t.A=3 t.B=1 t.C=0; "
+      "a; b memory=4 t.A=3 t.B=0 t.C=3; c; d t.A=0 t.B=9 t.C=0; e; "
+      "f memory=4; a>b; a>c; b>c; b>e; b>f; c>d; c>f; d>f; e>f",
+      "A memory_bytes=8; B memory_bytes=13; C memory_bytes=8; "
+      "A-B gbps=8; B-C gbps=8; A-C gbps=8" },
+};
+
+START_TEST(traps_are_avoided)
+{
+    problem p = { 0 };
+
+    problem_make(&p, traps[_i].graph, traps[_i].cluster, NULL);
+    for (int number = 0; number < N_REGIMES; number++) {
+        mo_regime regime = regime_of(number);
+
+        if (regime.memory != MO_MEMORY_LIVE)
+            check_optimum(p.x, &regime, exhaustive_optimum(p.x, &regime), 1,
+                          number);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
 /* The whole at once, which knows nothing of cuts. */
 static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
 {
@@ -311,6 +344,7 @@ END_TEST
 SUITE(method_moirai)
 {
     SOME(small_problems_are_solved, 120, 4);
+    EACH(traps_are_avoided, COUNT(traps));
     SOME(pieces_add_up_to_the_optimum_of_the_whole, 60, 2);
     SOME(threads_do_not_change_the_answer, 5, 1);
     SOME(no_quick_method_is_better, 12, 1);
