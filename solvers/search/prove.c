@@ -10,14 +10,14 @@ enum {
     PLAN_WORK = 100000000, /* aims by paths */
     MOST_PATHS = 100,      /* made longer in one plan */
     FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
-    FIRST_STEP = 80,   /* part of a time to raise it by, at first */
+    STEP = 80,         /* part of a time to raise it by at once */
+    SMALL_STEP = 4,    /* the same where that is no effort */
     FINE = 2000        /* parts of a time that are too few to be a target */
 };
 
 /* By block and pair. */
 typedef struct aim {
     int64_t failed_ns; /* not proven with this effort; INT64_MAX: all others */
-    int64_t step_ns;   /* how far to go at once; 0: not known yet */
     int64_t uses;      /* while planning: on the path that is looked at */
     int effort;        /* from 1 on; 0: not even the fast way has been gone */
     int turn;          /* while planning: when it was raised first, from 1 on */
@@ -145,7 +145,7 @@ static int64_t most_ns(const mo_prover *m, int block, int pair)
 
     if (b->segment->n == 0 || it->effort == 0 || it->effort > MOST_EFFORT)
         return least_ns;
-    step_ns = it->step_ns > 0 ? it->step_ns : least_ns / FIRST_STEP + 1;
+    step_ns = least_ns / (is_small(m, block) ? SMALL_STEP : STEP) + 1;
     if (most - least_ns > step_ns)
         most = least_ns + step_ns;
     if (it->failed_ns != INT64_MAX &&
@@ -443,9 +443,7 @@ void mo_prover_take(mo_prover *m, mo_proof *it)
 
     if (it->how == MO_PROOF_FAST)
         a->effort = 1;
-    else if (it->lower_ns >= it->target_ns)
-        a->step_ns = it->target_ns - *lower_ns;
-    else if (it->target_ns < a->failed_ns)
+    else if (it->lower_ns < it->target_ns && it->target_ns < a->failed_ns)
         a->failed_ns = it->target_ns;
     if (it->lower_ns > *lower_ns)
         *lower_ns = it->lower_ns;
