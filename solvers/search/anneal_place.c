@@ -9,6 +9,18 @@ static int unit_device(const mo_walk *w, int unit)
     return w->at->device[w->units->ops[w->units->start[unit]]];
 }
 
+/* What it reads and what it makes is sent as urgently as it is needed: keys of
+ * flows from times when nothing was sent mean nothing. */
+static void renew_sends(mo_walk *w, int op)
+{
+    const mo_instance *x = w->x;
+
+    for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++)
+        mo_trial_send(w->trial, x->in_flows[j], w->at->key[op]);
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+        mo_trial_send(w->trial, q, w->at->key[x->flows[q].to]);
+}
+
 static void put(mo_walk *w, int unit, int device)
 {
     const mo_units *u = w->units;
@@ -17,6 +29,8 @@ static void put(mo_walk *w, int unit, int device)
     w->room_bytes[device] -= u->bytes[unit];
     for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
         mo_trial_place(w->trial, u->ops[j], device);
+    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
+        renew_sends(w, u->ops[j]);
 }
 
 bool mo_walk_place(mo_walk *w, int op, int device)
@@ -125,13 +139,10 @@ static int neighbour(mo_walk *w, int op)
                        : x->flows[x->out_start[op] + pick - n_in].to;
 }
 
-/* Grows from op along flows, on one device. */
-static int find_set(mo_walk *w, int op)
+/* Along flows in any direction, by chance. */
+static int grow_anyhow(mo_walk *w, int op, int most)
 {
-    int n = 0, most = 2;
-
-    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
-        most++;
+    int n = 0;
 
     w->set[n++] = op;
     for (int tries = 2 * most; tries > 0 && n < most; tries--) {
@@ -142,6 +153,57 @@ static int find_set(mo_walk *w, int op)
             w->set[n++] = other;
     }
     return n;
+}
+
+/* From reader to reader, as long as there is one. */
+static int grow_forward(mo_walk *w, int op, int most)
+{
+    const mo_instance *x = w->x;
+    int n = 0, device = w->at->device[op];
+
+    while (n < most && w->at->device[op] == device) {
+        w->set[n++] = op;
+        if (x->out_start[op + 1] != x->out_start[op] + 1)
+            break;
+        op = x->flows[x->out_start[op]].to;
+    }
+    return n;
+}
+
+/* All that is made for op alone, and for that, and so on. */
+static int grow_backward(mo_walk *w, int op, int most)
+{
+    const mo_instance *x = w->x;
+    int n = 0, device = w->at->device[op];
+
+    w->set[n++] = op;
+    for (int at = 0; at < n; at++)
+        for (int j = x->in_start[w->set[at]];
+             j < x->in_start[w->set[at] + 1] && n < most; j++) {
+            int from = x->flows[x->in_flows[j]].from;
+
+            if (w->at->device[from] == device &&
+                x->out_start[from + 1] == x->out_start[from] + 1)
+                w->set[n++] = from;
+        }
+    return n;
+}
+
+/* Ops of one device, connected by flows. */
+static int find_set(mo_walk *w, int op)
+{
+    int most = 2;
+
+    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
+        most++;
+    switch (mo_walk_below(w, 3)) {
+    case 0:
+        return grow_forward(w, op, most);
+    case 1:
+        return grow_backward(w, op, most);
+    default:
+        return grow_anyhow(w, op, most);
+    }
 }
 
 bool mo_walk_step_set(mo_walk *w, int op)

@@ -37,6 +37,7 @@ mo_status mo_walk_open(mo_walk *w, const mo_instance *x,
     w->moves = calloc(n, sizeof *w->moves);
     w->chain = calloc(n_nodes, sizeof *w->chain);
     w->set = calloc(n, sizeof *w->set);
+    w->tree.is_inside = calloc(n, sizeof *w->tree.is_inside);
     if (status == MO_OK &&
         (!w->key || !w->send_key || !w->end_ns || !w->room_bytes || !w->moves ||
          !w->chain || !w->set))
@@ -58,6 +59,7 @@ void mo_walk_begin(mo_walk *w, const mo_schedule *start)
 
 void mo_walk_close(mo_walk *w)
 {
+    free(w->tree.is_inside);
     free(w->set);
     free(w->chain);
     free(w->moves);
@@ -96,6 +98,8 @@ static bool step_on_delay(mo_walk *w)
         return mo_walk_step_set(w, op_of(w, delay->node));
     if (pick < 5)
         return mo_walk_step_order(w, op_of(w, delay->node));
+    if (pick < 9)
+        return mo_walk_step_tree(w, op_of(w, delay->node));
     return mo_walk_step_place(w, op_of(w, delay->node));
 }
 
@@ -111,6 +115,8 @@ static bool step_anywhere(mo_walk *w)
         return mo_walk_step_order(w, op);
     if (pick < 10)
         return mo_walk_step_set(w, op);
+    if (pick < 12)
+        return mo_walk_step_tree(w, op);
     return mo_walk_step_place(w, op);
 }
 

@@ -27,6 +27,18 @@ typedef struct mo_delay {
     int log_at;  /* the blocker's place in the log */
 } mo_delay;
 
+/* For a step that finds devices for a tree of ops. */
+enum { MO_TREE_MOST = 48, MO_TREE_DEVICES = 16 };
+
+typedef struct mo_tree {
+    int n;
+    int op[MO_TREE_MOST], reader[MO_TREE_MOST], device[MO_TREE_MOST];
+    bool *is_inside; /* by op */
+    int64_t busy_ns[3 * MO_TREE_DEVICES], price[3 * MO_TREE_DEVICES];
+    int64_t cost[MO_TREE_MOST * MO_TREE_DEVICES];
+    int choice[MO_TREE_MOST * MO_TREE_DEVICES];
+} mo_tree;
+
 typedef struct mo_unit_move {
     int unit, from, to;
 } mo_unit_move;
@@ -48,6 +60,8 @@ typedef struct mo_walk {
     int n_chain;     /* 0: to be found anew */
 
     int *set; /* for a step, ops that go together */
+
+    mo_tree tree;
 
     mo_back *back;
     bool is_new; /* the placement, since the last order from behind */
@@ -78,6 +92,7 @@ bool mo_walk_place(mo_walk *w, int op, int device);
 bool mo_walk_step_place(mo_walk *w, int op);
 bool mo_walk_step_set(mo_walk *w, int op);
 bool mo_walk_step_branch(mo_walk *w);
+bool mo_walk_step_tree(mo_walk *w, int op);
 bool mo_walk_step_order(mo_walk *w, int op);
 bool mo_walk_step_release(mo_walk *w, int op);
 

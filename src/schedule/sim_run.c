@@ -26,7 +26,7 @@ void mo_sim_clear(mo_sim *s)
 
 void mo_sim_call(mo_sim *s, int device)
 {
-    s->called[device / 64] |= UINT64_C(1) << device % 64;
+    s->called[(unsigned) device / 64] |= UINT64_C(1) << (unsigned) device % 64;
 }
 
 /* Whatever happens next, the op and what comes behind it takes too long. */
