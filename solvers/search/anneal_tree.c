@@ -140,7 +140,7 @@ static void find_prices(mo_walk *w, const window *it)
         int64_t cube = part * part / 1024 * part / 1024;
 
         t->price[r] =
-            IDLE + FULL * cube / 1024 * (64 + mo_walk_below(w, 256)) / 192;
+            idle + FULL * cube / 1024 * (64 + mo_walk_below(w, 256)) / 192;
     }
 }
 
