@@ -13,23 +13,58 @@
  */
 
 enum {
-    CELLS = 450,
+    MIN_CELLS = 100,
+    MAX_CELLS = 450,
+    LOOK_WORK = 600000, /* so many cells may be filled in one look at prices */
+    MAX_WORK = 8000000, /* beyond that in the fewest, it would take too long */
+    MAX_DEVICES = 16,
     MAX_DEPTH = 64,
-    MAX_NODES = 80, /* states, at effort 1 */
-    STEPS = 60,     /* at effort 1, to better prices of one state */
-    ROUNDS = 4,
-    MAX_DEVICES = 16, /* beyond these it would take too long */
-    MAX_WORK = 4000000
+    MAX_STATES = 24, /* at effort 1 */
+    MAX_EFFORT = 16,
+    STEPS = 60, /* to better prices of one state, ... */
+    ROUNDS = 4, /* ... and to other goods; where nothing can be assumed any
+                   more, LONGER times that */
+    LONGER = 4
 };
+
+#define HOPEFUL 0.985 /* load from which on counts may make the difference */
 
 typedef struct search {
     const mo_timed_case *c;
     mo_timed_master *master;
     mo_timed_effort effort;
+    mo_timed_effort at_last; /* for states that nothing is to be assumed of */
     mo_timed_state *stack[MAX_DEPTH + MO_TIMED_MAX_PARTS];
-    int n;     /* on the stack */
-    int nodes; /* that may still be looked at */
+    int n;          /* on the stack */
+    int states;     /* that may still be looked at */
+    int max_limits; /* assumptions on counts, of one state */
 } search;
+
+static bool may_go_on(const search *s)
+{
+    return s->states > 0 && s->n < MAX_DEPTH && !mo_stop_now(s->effort.stop);
+}
+
+/* What is looked at a little is split by arrivals; where these are settled, it
+ * is looked at for longer, and then split by counts. */
+static mo_status try_or_split(search *s, mo_timed_state *state, bool *refuted,
+                              mo_timed_state **parts, int *n, mo_error *err)
+{
+    const mo_timed_pool *pool = mo_timed_master_pool(s->master);
+    mo_status status =
+        mo_timed_master_try(s->master, state, &s->effort, refuted, err);
+
+    if (status == MO_OK && !*refuted && may_go_on(s))
+        status = mo_timed_split_arrivals(s->c, state, pool, parts, n, err);
+    if (status != MO_OK || *refuted || *n > 0 || !may_go_on(s))
+        return status;
+    status = mo_timed_master_try(s->master, state, &s->at_last, refuted, err);
+    if (status == MO_OK && !*refuted && may_go_on(s) &&
+        state->n_limits < s->max_limits &&
+        mo_timed_master_load(s->master) > HOPEFUL)
+        status = mo_timed_split_counts(s->c, state, pool, parts, n, err);
+    return status;
+}
 
 /* Takes the last state: refutes it, or puts its parts in its place.  *open is
  * set where neither could be done. */
@@ -41,14 +76,9 @@ static mo_status look(search *s, bool *open, mo_error *err)
     bool refuted = !mo_timed_state_narrow(s->c, state);
     mo_status status = MO_OK;
 
+    s->states--;
     if (!refuted)
-        status =
-            mo_timed_master_try(s->master, state, &s->effort, &refuted, err);
-    s->nodes--;
-    if (status == MO_OK && !refuted && s->nodes > 0 && s->n < MAX_DEPTH &&
-        !mo_stop_now(s->effort.stop))
-        status = mo_timed_split(s->c, state, mo_timed_master_pool(s->master),
-                                parts, &n, err);
+        status = try_or_split(s, state, &refuted, parts, &n, err);
     for (int i = 0; i < n; i++)
         s->stack[s->n++] = parts[i];
     *open = !refuted && n == 0;
@@ -72,13 +102,22 @@ static mo_status run(search *s, const mo_timed_options *options, bool *refuted,
     return status;
 }
 
+static int effort_of(const mo_timed_options *options)
+{
+    int effort = options->effort < MAX_EFFORT ? options->effort : MAX_EFFORT;
+
+    return effort > 1 ? effort : 1;
+}
+
 static mo_status refute(const mo_timed_case *c, const mo_timed_options *options,
                         bool *refuted, mo_error *err)
 {
-    int effort = options->effort > 1 ? options->effort : 1;
+    int effort = effort_of(options);
     search s = { .c = c,
-                 .effort = { STEPS * effort, ROUNDS * effort, options->stop },
-                 .nodes = MAX_NODES * effort };
+                 .effort = { STEPS, ROUNDS, options->stop },
+                 .at_last = { LONGER * STEPS, LONGER * ROUNDS, options->stop },
+                 .states = MAX_STATES << (effort - 1),
+                 .max_limits = 2 + 2 * effort };
     mo_status status = mo_timed_state_new(c, &s.stack[0], err);
 
     if (status != MO_OK)
@@ -96,6 +135,20 @@ static mo_status refute(const mo_timed_case *c, const mo_timed_options *options,
     return status;
 }
 
+/* The more there is to look at, the coarser; 0: too much. */
+static int cells_for(const mo_fork *fork, const mo_timed_tree *tree)
+{
+    int64_t n_devices = fork->places->x->n_devices;
+    int64_t work = tree->n * n_devices * n_devices; /* for each cell */
+    int64_t cells = LOOK_WORK / work;
+
+    if (work * MIN_CELLS > MAX_WORK)
+        return 0;
+    if (cells < MIN_CELLS)
+        return MIN_CELLS;
+    return cells < MAX_CELLS ? (int) cells : MAX_CELLS;
+}
+
 mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
                         int b, int64_t time_ns, const mo_timed_options *options,
                         bool *refuted, mo_error *err)
@@ -110,9 +163,9 @@ mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
     if (fork->n_classes == 0 || fork->places->x->n_devices > MAX_DEVICES)
         return MO_OK;
     status = mo_timed_tree_make(fork, &tree, err);
-    if (status == MO_OK)
-        status = mo_timed_case_make(fork, tree, regime, a, b, time_ns, CELLS,
-                                    &c, err);
+    if (status == MO_OK && cells_for(fork, tree) > 0)
+        status = mo_timed_case_make(fork, tree, regime, a, b, time_ns,
+                                    cells_for(fork, tree), &c, err);
     if (status == MO_OK && c)
         status = refute(c, options, refuted, err);
     mo_timed_case_free(c);

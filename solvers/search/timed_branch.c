@@ -158,6 +158,11 @@ void mo_timed_branch_free(mo_timed_branch *b)
     free(b);
 }
 
+int64_t mo_timed_branch_offset(const mo_timed_branch *b, int node, int device)
+{
+    return b->offset[mo_timed_at(b->c, node, device)];
+}
+
 /* While the shared tensor must be under way, nothing else uses its ports:
  * cells from which every start would run into that are closed. */
 static void close_cells(mo_timed_branch *b, int pair, int64_t length, int last,
@@ -269,17 +274,40 @@ static void add_from_u(mo_timed_branch *b, int node, int device, double *own)
                          c->u_row[node] * c->n_devices + device)[j + shift];
 }
 
-static void find_own(mo_timed_branch *b, int node, int device, double extra)
+/* Those that start before a gate pay for it, each a part: cells that lie before
+ * it as a whole. */
+static void add_gates(mo_timed_branch *b, int node, int device, double *own)
 {
     const mo_timed_case *c = b->c;
     int at = mo_timed_at(c, node, device);
-    double *own = row_in(b, b->own, at);
+
+    for (int i = 0; i < b->prices->n_gates; i++) {
+        const mo_timed_toll *gate = &b->prices->gates[i];
+        double part = gate->price / mo_timed_equals(c, node);
+        int last = mo_timed_cell_of(c, b->offset[at], gate->good.tick) - 1;
+
+        if (gate->good.node != node || gate->good.device != device)
+            continue;
+        if (last > b->cells[at].last)
+            last = b->cells[at].last;
+        for (int j = b->cells[at].first; j <= last; j++)
+            own[j] += part;
+    }
+}
+
+static void find_own(mo_timed_branch *b, int node, int device)
+{
+    const mo_timed_case *c = b->c;
+    int at = mo_timed_at(c, node, device);
+    double *own = row_in(b, b->own, at), extra = b->prices->extra[at];
 
     b->cells[at] = mo_timed_cheapest_row(
         c, &b->prices->resources[device], c->p[at], b->offset[at],
         b->state->est[at], b->state->lst[at], own);
     for (int j = b->cells[at].first; extra != 0 && j <= b->cells[at].last; j++)
         own[j] += extra;
+    if (c->from_u[node] == MO_TIMED_SHARED)
+        add_gates(b, node, device, own);
     add_from_u(b, node, device, own);
     for (int i = c->tree->nodes[node].first_child; i != NONE;
          i = c->tree->nodes[i].next)
@@ -377,7 +405,7 @@ static void find_cells(mo_timed_branch *b)
 }
 
 void mo_timed_branch_price(mo_timed_branch *b, const mo_timed_prices *prices,
-                           const mo_timed_state *state, const double *extra)
+                           const mo_timed_state *state)
 {
     const mo_timed_case *c = b->c;
 
@@ -390,7 +418,7 @@ void mo_timed_branch_price(mo_timed_branch *b, const mo_timed_prices *prices,
 
         for (int k = 0; k < c->n_devices; k++)
             if (mo_timed_runs(state, mo_timed_at(c, i, k))) {
-                find_own(b, i, k, extra[mo_timed_at(c, i, k)]);
+                find_own(b, i, k);
                 find_by(b, mo_timed_at(c, i, k));
             }
         for (int k = 0; k < c->n_devices && reader != MO_FREE; k++)
@@ -450,7 +478,7 @@ int mo_timed_branch_jobs(const mo_timed_branch *b)
     return c->n_nodes * (1 + 2 * most);
 }
 
-static void add_transfer(mo_timed_branch *b, mo_timed_way *way, int node,
+static void add_transfer(mo_timed_branch *b, mo_timed_pattern *way, int node,
                          int row, int from, int to, int cell)
 {
     const mo_timed_case *c = b->c;
@@ -469,8 +497,8 @@ static void add_transfer(mo_timed_branch *b, mo_timed_way *way, int node,
 }
 
 /* The cheapest start up to a cell: of the node, on the device. */
-static void choose(mo_timed_branch *b, mo_timed_way *way, int node, int device,
-                   int last)
+static void choose(mo_timed_branch *b, mo_timed_pattern *way, int node,
+                   int device, int last)
 {
     int at = mo_timed_at(b->c, node, device);
     const double *own = row_in(b, b->own, at);
@@ -486,7 +514,8 @@ static void choose(mo_timed_branch *b, mo_timed_way *way, int node, int device,
         device;
 }
 
-static void run_node(mo_timed_branch *b, mo_timed_way *way, int node, int first)
+static void run_node(mo_timed_branch *b, mo_timed_pattern *way, int node,
+                     int first)
 {
     const mo_timed_case *c = b->c;
     int device = way->device[node - first], at = mo_timed_at(c, node, device);
@@ -536,7 +565,7 @@ static double best_transfer(mo_timed_branch *b, int node, int reader_at,
 }
 
 /* Where and when what a node's reader reads was made. */
-static void choose_source(mo_timed_branch *b, mo_timed_way *way, int node,
+static void choose_source(mo_timed_branch *b, mo_timed_pattern *way, int node,
                           int device)
 {
     const mo_timed_case *c = b->c;
@@ -559,8 +588,8 @@ static void choose_source(mo_timed_branch *b, mo_timed_way *way, int node,
     }
 }
 
-static void add_transfer_from_u(mo_timed_branch *b, mo_timed_way *way, int node,
-                                int device)
+static void add_transfer_from_u(mo_timed_branch *b, mo_timed_pattern *way,
+                                int node, int device)
 {
     const mo_timed_case *c = b->c;
     int row = c->u_row[node], at = mo_timed_at(c, node, device), best = 1;
@@ -576,7 +605,7 @@ static void add_transfer_from_u(mo_timed_branch *b, mo_timed_way *way, int node,
 }
 
 void mo_timed_branch_way(mo_timed_branch *b, int class, int device,
-                         mo_timed_way *way)
+                         mo_timed_pattern *way)
 {
     const mo_timed_case *c = b->c;
     const mo_timed_tree *tree = c->tree;

@@ -84,4 +84,19 @@ static inline int64_t mo_timed_floor(int64_t x, int64_t by)
     return x / by - (x % by < 0);
 }
 
+/* Rows of cells may have an offset: cell j of one holds the ticks from
+ * offset + (j - 1) * cell on.  The cell of a tick, and the first tick of one.
+ */
+static inline int mo_timed_cell_of(const mo_timed_case *c, int64_t offset,
+                                   int64_t tick)
+{
+    return (int) mo_timed_floor(tick - offset, c->cell) + 1;
+}
+
+static inline int64_t mo_timed_cell_start(const mo_timed_case *c,
+                                          int64_t offset, int cell)
+{
+    return offset + (cell - 1) * c->cell;
+}
+
 #endif

@@ -30,13 +30,6 @@ void mo_timed_crowd_free(mo_timed_crowd *crowd)
     free(crowd);
 }
 
-void mo_timed_crowd_empty(mo_timed_crowd *crowd)
-{
-    memset(crowd->load, 0,
-           (size_t) crowd->c->n_resources * (size_t) crowd->c->cells *
-               sizeof *crowd->load);
-}
-
 static void add_job(mo_timed_crowd *crowd, const mo_timed_job *job,
                     double times)
 {
@@ -55,21 +48,29 @@ static void add_job(mo_timed_crowd *crowd, const mo_timed_job *job,
     }
 }
 
-void mo_timed_crowd_add(mo_timed_crowd *crowd, const mo_timed_pattern *pattern,
-                        double times)
+void mo_timed_crowd_lay(mo_timed_crowd *crowd, const mo_timed_pool *pool)
 {
-    for (int i = 0; i < pattern->n_jobs; i++)
-        add_job(crowd, &pattern->jobs[i], times);
+    const mo_timed_case *c = crowd->c;
+
+    memset(crowd->load, 0,
+           (size_t) c->n_resources * (size_t) c->cells * sizeof *crowd->load);
+    for (size_t i = 0; i < pool->n; i++) {
+        const mo_timed_pattern *p = pool->patterns[i];
+        int count = p->class == MO_FREE ? 1 : c->fork->classes[p->class].count;
+
+        for (int j = 0; j < p->n_jobs && p->weight > 0; j++)
+            add_job(crowd, &p->jobs[j], p->weight * count);
+    }
 }
 
-double mo_timed_crowd_worst(mo_timed_crowd *crowd, int resource,
-                            mo_timed_interval *worst)
+double mo_timed_crowd_stretch(mo_timed_crowd *crowd, int resource,
+                              mo_timed_good *worst)
 {
     int cells = crowd->c->cells, first = 0;
     double *load = crowd->load + (size_t) resource * (size_t) cells;
     double sum = 0, most = 0;
 
-    *worst = (mo_timed_interval){ resource, 0, 0 };
+    *worst = mo_timed_good_stretch(resource, 0, 0);
     for (int g = 0; g < cells; g++) {
         sum += load[g] - 1;
         if (sum < 0) {
@@ -84,5 +85,44 @@ double mo_timed_crowd_worst(mo_timed_crowd *crowd, int resource,
     }
     for (int g = worst->first; g < worst->last; g++)
         load[g] = 1;
+    return most;
+}
+
+/* How much of a gate is used.  Ways with a weight stand last. */
+static double use_of(const mo_timed_case *c, const mo_timed_pool *pool,
+                     const mo_timed_good *gate)
+{
+    double sum = 0;
+
+    for (size_t i = pool->n; i-- > 0 && pool->patterns[i]->weight > 0;)
+        sum += pool->patterns[i]->weight *
+               mo_timed_good_part(c, gate, pool->patterns[i]);
+    return sum;
+}
+
+double mo_timed_crowd_gate(const mo_timed_case *c, const mo_timed_pool *pool,
+                           int node, int device, int64_t offset,
+                           mo_timed_good *worst)
+{
+    int class = c->tree->nodes[node].class, at = node - c->tree->root[class];
+    double most = 0;
+
+    for (size_t i = pool->n; i-- > 0 && pool->patterns[i]->weight > 0;) {
+        const mo_timed_pattern *p = pool->patterns[i];
+        mo_timed_good gate;
+        double excess;
+        int cell;
+
+        if (p->class != class || p->device[at] != device)
+            continue;
+        cell = mo_timed_cell_of(c, offset, p->start[at]);
+        gate = mo_timed_good_gate(node, device,
+                                  mo_timed_cell_start(c, offset, cell + 1));
+        excess = use_of(c, pool, &gate) - 1;
+        if (excess > most) {
+            most = excess;
+            *worst = gate;
+        }
+    }
     return most;
 }

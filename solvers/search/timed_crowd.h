@@ -1,11 +1,10 @@
 /*
- * timed_crowd.h - stretches of time in which a resource has more to do than it
- * can.
+ * timed_crowd.h - goods that ways, by their weights, use more of than there is.
  */
 #ifndef MO_SEARCH_TIMED_CROWD_H
 #define MO_SEARCH_TIMED_CROWD_H
 
-#include "solvers/search/timed_pool.h"
+#include "solvers/search/timed_good.h"
 
 typedef struct mo_timed_crowd {
     const mo_timed_case *c;
@@ -16,16 +15,19 @@ mo_status mo_timed_crowd_new(const mo_timed_case *c, mo_timed_crowd **crowd,
                              mo_error *err);
 void mo_timed_crowd_free(mo_timed_crowd *crowd);
 
-void mo_timed_crowd_empty(mo_timed_crowd *crowd);
-
-/* Lays a pattern on the cells, so many times. */
-void mo_timed_crowd_add(mo_timed_crowd *crowd, const mo_timed_pattern *pattern,
-                        double times);
+/* Lays the ways of a pool on the cells. */
+void mo_timed_crowd_lay(mo_timed_crowd *crowd, const mo_timed_pool *pool);
 
 /* The cells of a resource, one after the other, that have most above what they
  * can hold, counted in cells; what is found counts as just full from then on.
  */
-double mo_timed_crowd_worst(mo_timed_crowd *crowd, int resource,
-                            mo_timed_interval *worst);
+double mo_timed_crowd_stretch(mo_timed_crowd *crowd, int resource,
+                              mo_timed_good *worst);
+
+/* The tick at which most of a node's equals on a device have begun to read the
+ * shared tensor before it has come; offset: of the node's cells there. */
+double mo_timed_crowd_gate(const mo_timed_case *c, const mo_timed_pool *pool,
+                           int node, int device, int64_t offset,
+                           mo_timed_good *worst);
 
 #endif

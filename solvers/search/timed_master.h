@@ -1,10 +1,9 @@
 /*
- * timed_master.h - prices for stretches of time that show that there is not
- * enough of it.
+ * timed_master.h - prices for goods that show that there is not enough of them.
  *
- * Prices are at least 0.  If all branches, each run in its cheapest way, cost
- * more than all time of all resources together, some resource has more to do
- * than it has time, however they are run.
+ * Prices are at least 0.  If all branches and arrivals, each in its cheapest
+ * way, cost more than all goods together, of some good more is used than there
+ * is, whatever the ways.
  */
 #ifndef MO_SEARCH_TIMED_MASTER_H
 #define MO_SEARCH_TIMED_MASTER_H
@@ -37,7 +36,7 @@ mo_status mo_timed_master_try(mo_timed_master *master,
  * patterns that have a weight, which is that part. */
 const mo_timed_pool *mo_timed_master_pool(const mo_timed_master *master);
 
-/* How much of their time the fullest resource is then used. */
+/* How much of the good that is used most they use: 1 is all of it. */
 double mo_timed_master_load(const mo_timed_master *master);
 
 #endif

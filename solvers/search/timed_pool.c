@@ -94,17 +94,22 @@ static bool is_in_the_way(const mo_timed_case *c, const mo_timed_state *s,
     return false;
 }
 
+static bool fits_arrival(const mo_timed_case *c, const mo_timed_state *s,
+                         int device, int64_t tick)
+{
+    if (tick > c->horizon)
+        return s->fate[device] == MO_TIMED_OPEN;
+    return s->fate[device] != MO_TIMED_NEVER && tick >= s->lo[device] &&
+           tick <= s->hi[device];
+}
+
 bool mo_timed_pool_fits(const mo_timed_pool *pool, const mo_timed_pattern *p,
                         const mo_timed_state *s)
 {
     const mo_timed_case *c = pool->c;
-    int64_t end;
 
-    if (p->class == MO_FREE) {
-        end = p->start[0] + mo_timed_shared(c, p->to);
-        return s->fate[p->to] == MO_TIMED_SURE && end >= s->lo[p->to] &&
-               end <= s->hi[p->to];
-    }
+    if (p->class == MO_FREE)
+        return fits_arrival(c, s, p->to, p->start[0]);
     for (int i = 0, n = nodes_of(c, p); i < n; i++) {
         int at = mo_timed_at(c, c->tree->root[p->class] + i, p->device[i]);
 
@@ -141,23 +146,4 @@ void mo_timed_pool_sort(mo_timed_pool *pool, size_t most)
     pool->n -= surplus;
     memmove(pool->patterns, pool->patterns + surplus,
             pool->n * sizeof(mo_timed_pattern *));
-}
-
-double mo_timed_pool_part(const mo_timed_pool *pool, const mo_timed_pattern *p,
-                          const mo_timed_interval *interval)
-{
-    int64_t cell = pool->c->cell, begin = interval->first * cell;
-    int64_t end = interval->last * cell;
-    double sum = 0;
-
-    for (int i = 0; i < p->n_jobs; i++) {
-        const mo_timed_job *job = &p->jobs[i];
-        int64_t from = job->start > begin ? job->start : begin;
-        int64_t to = job->start + job->length;
-
-        to = to < end ? to : end;
-        if (job->resource == interval->resource && from < to)
-            sum += (double) job->weight * (double) (to - from);
-    }
-    return sum / (double) (end - begin);
 }

@@ -5,13 +5,20 @@
 #ifndef MO_SEARCH_TIMED_POOL_H
 #define MO_SEARCH_TIMED_POOL_H
 
-#include "solvers/search/timed_branch.h"
+#include "solvers/search/timed_state.h"
+
+/* Something that holds a resource; weight: so often in one branch. */
+typedef struct mo_timed_job {
+    int resource, weight;
+    int64_t start, length;
+} mo_timed_job;
 
 typedef struct mo_timed_pattern {
     int class;      /* of the branch; MO_FREE: it is the shared tensor's */
     int to;         /* where that is sent */
     int *device;    /* by node, from the class's root on */
-    int64_t *start; /* the same; one, the shared tensor's */
+    int64_t *start; /* the same; of the shared tensor, one: when it has come,
+                       beyond the horizon where it never does */
     mo_timed_job *jobs;
     int n_jobs;
     double weight; /* in the last solution it was part of */
@@ -38,10 +45,5 @@ bool mo_timed_pool_fits(const mo_timed_pool *pool,
 /* Puts those with a weight last, and forgets the first when there are more than
  * most. */
 void mo_timed_pool_sort(mo_timed_pool *pool, size_t most);
-
-/* How much of an interval all its jobs take, in one branch. */
-double mo_timed_pool_part(const mo_timed_pool *pool,
-                          const mo_timed_pattern *pattern,
-                          const mo_timed_interval *interval);
 
 #endif

@@ -28,24 +28,39 @@ static void place(mo_timed_curve *curves, int n, double **store, size_t length)
     }
 }
 
-mo_status mo_timed_prices_new(const mo_timed_case *c, mo_timed_prices **prices,
-                              mo_error *err)
+static mo_status allocate(mo_timed_prices *p, size_t pairs, mo_error *err)
+{
+    const mo_timed_case *c = p->c;
+    size_t n = (size_t) c->n_resources + pairs, size;
+    size_t places = ((size_t) c->n_nodes + 1) * (size_t) c->n_devices;
+
+    p->resources = calloc((size_t) c->n_resources + 1, sizeof *p->resources);
+    p->pairs = calloc(pairs + 1, sizeof *p->pairs);
+    p->extra = calloc(places, sizeof *p->extra);
+    p->gates = calloc((size_t) p->max_gates + 1, sizeof *p->gates);
+    if (mo_size_mul(2 * n, length_of(c), &size))
+        p->store = calloc(size, sizeof *p->store);
+    if (!p->resources || !p->pairs || !p->extra || !p->gates || !p->store)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+mo_status mo_timed_prices_new(const mo_timed_case *c, int max_gates,
+                              mo_timed_prices **prices, mo_error *err)
 {
     int pairs = c->n_devices * c->n_devices;
-    size_t n = (size_t) c->n_resources + (size_t) pairs, size;
     mo_timed_prices *p = calloc(1, sizeof *p);
     double *store;
+    mo_status status;
 
     if (!p)
         return mo_fail_memory(err);
     p->c = c;
-    p->resources = calloc((size_t) c->n_resources + 1, sizeof *p->resources);
-    p->pairs = calloc((size_t) pairs + 1, sizeof *p->pairs);
-    if (mo_size_mul(2 * n, length_of(c), &size))
-        p->store = calloc(size, sizeof *p->store);
-    if (!p->resources || !p->pairs || !p->store) {
+    p->max_gates = max_gates;
+    status = allocate(p, (size_t) pairs, err);
+    if (status != MO_OK) {
         mo_timed_prices_free(p);
-        return mo_fail_memory(err);
+        return status;
     }
     store = p->store;
     place(p->resources, c->n_resources, &store, length_of(c));
@@ -60,6 +75,8 @@ void mo_timed_prices_free(mo_timed_prices *p)
         return;
     free(p->resources);
     free(p->pairs);
+    free(p->extra);
+    free(p->gates);
     free(p->store);
     free(p);
 }
@@ -94,21 +111,77 @@ static void set_pair(mo_timed_prices *p, int pair)
     add_up(c, curve);
 }
 
-void mo_timed_prices_set(mo_timed_prices *p, const mo_timed_interval *intervals,
-                         int n, const double *price)
+static void add_stretch(mo_timed_prices *p, const mo_timed_good *good,
+                        double price)
+{
+    double *slope = p->resources[good->resource].slope;
+    double each = price / (good->last - good->first);
+
+    for (int g = good->first; g < good->last; g++)
+        slope[g] += each;
+}
+
+/* Into its place by tick. */
+static void add_gate(mo_timed_prices *p, const mo_timed_good *good,
+                     double price)
+{
+    int at = p->n_gates;
+
+    if (at == p->max_gates)
+        return;
+    for (; at > 0 && p->gates[at - 1].good.tick > good->tick; at--)
+        p->gates[at] = p->gates[at - 1];
+    p->gates[at] = (mo_timed_toll){ *good, price };
+    p->n_gates++;
+    p->total += price;
+}
+
+static void add_count(mo_timed_prices *p, const mo_timed_good *good,
+                      double price)
+{
+    for (int k = 0; k < p->c->n_devices; k++)
+        p->extra[mo_timed_at(p->c, good->node, k)] +=
+            price * mo_timed_good_count_part(good, k);
+    p->total += price;
+}
+
+static void add_good(mo_timed_prices *p, const mo_timed_good *good,
+                     double price)
+{
+    switch (good->kind) {
+    case MO_TIMED_STRETCH:
+        add_stretch(p, good, price);
+        break;
+    case MO_TIMED_GATE:
+        add_gate(p, good, price);
+        break;
+    case MO_TIMED_COUNT:
+        add_count(p, good, price);
+        break;
+    }
+}
+
+static void clear(mo_timed_prices *p)
 {
     const mo_timed_case *c = p->c;
 
     for (int r = 0; r < c->n_resources; r++)
         clear_slopes(c, &p->resources[r]);
-    for (int i = 0; i < n; i++) {
-        double *slope = p->resources[intervals[i].resource].slope;
-        double each = price[i] / (intervals[i].last - intervals[i].first);
-
-        for (int g = intervals[i].first; g < intervals[i].last && each > 0; g++)
-            slope[g] += each;
-    }
+    for (int at = 0; at < c->n_nodes * c->n_devices; at++)
+        p->extra[at] = 0;
+    p->n_gates = 0;
     p->total = 0;
+}
+
+void mo_timed_prices_set(mo_timed_prices *p, const mo_timed_good *goods, int n,
+                         const double *price)
+{
+    const mo_timed_case *c = p->c;
+
+    clear(p);
+    for (int i = 0; i < n; i++)
+        if (price[i] > 0)
+            add_good(p, &goods[i], price[i]);
     for (int r = 0; r < c->n_resources; r++) {
         add_up(c, &p->resources[r]);
         p->total += p->resources[r].sum[c->cells];

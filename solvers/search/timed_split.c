@@ -2,24 +2,27 @@
 
 #include <math.h>
 
-/*
- * First whether the shared tensor comes to a device at all, then when, as long
- * as some of what reads it does so before it has come; then counts.
- */
-
-#define NEGLIGIBLE 1e-4 /* of one branch */
-#define FINEST     0.02 /* of the horizon: arrivals are not split further */
+#define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
+#define UNDECIDED  0.02 /* of an arrival */
+#define FINEST     0.01 /* of the horizon: arrivals are not split further */
 #define WHOLE      0.08 /* so close to a whole number, a count is one */
 
-/* How the pool's ways read the shared tensor on a device. */
+/* How the shared tensor comes to a device, and is read there. */
 typedef struct reading {
-    double mass;      /* readers */
-    double mean;      /* tick at which it has come, on average */
-    double too_early; /* readers times how much before that they start */
-    int64_t first;    /* start of a reader */
+    double never;  /* part of it that does not come */
+    double mean;   /* tick at which the rest has come, on average */
+    double spread; /* distance from that, on average */
+    double mass;   /* readers */
+    double early;  /* readers times how much before the mean they start */
+    int64_t first; /* start of a reader */
 } reading;
 
-static void add_arrivals(const mo_timed_case *c, const mo_timed_pool *pool,
+static bool is_arrival(const mo_timed_pattern *p, int device)
+{
+    return p->class == MO_FREE && p->to == device && p->weight > NEGLIGIBLE;
+}
+
+static void find_arrival(const mo_timed_case *c, const mo_timed_pool *pool,
                          int device, reading *r)
 {
     double weight = 0;
@@ -27,26 +30,34 @@ static void add_arrivals(const mo_timed_case *c, const mo_timed_pool *pool,
     for (size_t i = 0; i < pool->n; i++) {
         const mo_timed_pattern *p = pool->patterns[i];
 
-        if (p->class != MO_FREE || p->to != device || p->weight <= 0)
+        if (!is_arrival(p, device))
             continue;
-        weight += p->weight;
-        r->mean +=
-            p->weight * (double) (p->start[0] + mo_timed_shared(c, device));
+        if (p->start[0] > c->horizon) {
+            r->never += p->weight;
+        } else {
+            r->mean += p->weight * (double) p->start[0];
+            weight += p->weight;
+        }
     }
     r->mean = weight > 0 ? r->mean / weight : 0;
+    for (size_t i = 0; i < pool->n && weight > 0; i++) {
+        const mo_timed_pattern *p = pool->patterns[i];
+
+        if (is_arrival(p, device) && p->start[0] <= c->horizon)
+            r->spread +=
+                p->weight / weight * fabs((double) p->start[0] - r->mean);
+    }
 }
 
 static void add_reader(const mo_timed_case *c, const mo_timed_pattern *p,
                        int node, reading *r)
 {
     int64_t start = p->start[node - c->tree->root[p->class]];
-    double mass = p->weight * c->fork->classes[p->class].count *
-                  c->tree->nodes[node].total;
 
     if (r->mass == 0 || start < r->first)
         r->first = start;
-    r->mass += mass;
-    r->too_early += mass * fmax(0, r->mean - (double) start);
+    r->mass += p->weight;
+    r->early += p->weight * fmax(0, r->mean - (double) start);
 }
 
 static reading read_on(const mo_timed_case *c, const mo_timed_pool *pool,
@@ -54,7 +65,7 @@ static reading read_on(const mo_timed_case *c, const mo_timed_pool *pool,
 {
     reading r = { 0 };
 
-    add_arrivals(c, pool, device, &r);
+    find_arrival(c, pool, device, &r);
     for (size_t i = 0; i < pool->n; i++) {
         const mo_timed_pattern *p = pool->patterns[i];
 
@@ -99,21 +110,23 @@ static mo_status split_fate(const mo_timed_case *c, const mo_timed_state *state,
     return status;
 }
 
-/* Between the first reader and the mean arrival: early ones are right or late
- * ones are, and both must change something. */
+/* At the mean, where arrivals lie on both sides of it; else between the first
+ * reader and it. */
 static mo_status split_arrival(const mo_timed_case *c,
                                const mo_timed_state *state, int device,
                                const reading *r, mo_timed_state **parts, int *n,
                                mo_error *err)
 {
     int64_t lo = state->lo[device], hi = state->hi[device];
-    int64_t middle = (r->first + (int64_t) r->mean) / 2;
+    int64_t middle = (int64_t) r->mean;
     mo_status status = copy_two(c, state, parts, n, err);
 
-    if (middle < lo + (hi - lo) / 8)
-        middle = lo + (hi - lo) / 8;
-    if (middle > hi - (hi - lo) / 8)
-        middle = hi - (hi - lo) / 8;
+    if (r->spread < UNDECIDED * (double) (hi - lo))
+        middle = (r->first + middle) / 2;
+    if (middle < lo + (hi - lo) / 4)
+        middle = lo + (hi - lo) / 4;
+    if (middle > lo + (hi - lo) / 2)
+        middle = lo + (hi - lo) / 2;
     if (status == MO_OK) {
         parts[0]->hi[device] = middle;
         parts[1]->lo[device] = middle + 1;
@@ -121,46 +134,64 @@ static mo_status split_arrival(const mo_timed_case *c,
     return status;
 }
 
-/* A device that the tensor may come to or not, with most that reads it. */
-static int open_device(const mo_timed_case *c, const mo_timed_state *state,
-                       const mo_timed_pool *pool)
+/* What there is to decide about a device; 0: nothing. */
+static double doubt(const mo_timed_case *c, const mo_timed_state *state,
+                    int device, const reading *r)
 {
-    double most = NEGLIGIBLE;
+    double unsure = fmin(r->never, 1 - r->never);
+    double when = (r->spread + r->early) / (double) c->horizon;
+    int64_t width = state->hi[device] - state->lo[device];
+
+    switch (state->fate[device]) {
+    case MO_TIMED_OPEN:
+        if (r->mass < NEGLIGIBLE && unsure < UNDECIDED)
+            return 0;
+        return unsure < UNDECIDED && when < NEGLIGIBLE ? 0 : 1 + unsure + when;
+    case MO_TIMED_SURE:
+        return (double) width < FINEST * (double) c->horizon ||
+                       when < NEGLIGIBLE
+                   ? 0
+                   : when;
+    case MO_TIMED_NEVER:
+        break;
+    }
+    return 0;
+}
+
+static int doubtful_device(const mo_timed_case *c, const mo_timed_state *state,
+                           const mo_timed_pool *pool, reading *worst)
+{
+    double most = 0;
     int best = MO_FREE;
 
     for (int k = 0; k < c->n_devices; k++) {
-        double mass =
-            state->fate[k] == MO_TIMED_OPEN ? read_on(c, pool, k).mass : 0;
+        reading r = read_on(c, pool, k);
+        double now = doubt(c, state, k, &r);
 
-        if (mass > most) {
-            most = mass;
+        if (now > most) {
+            most = now;
             best = k;
+            *worst = r;
         }
     }
     return best;
 }
 
-/* A device where most is read too early. */
-static int early_device(const mo_timed_case *c, const mo_timed_state *state,
-                        const mo_timed_pool *pool, reading *most)
+mo_status mo_timed_split_arrivals(const mo_timed_case *c,
+                                  const mo_timed_state *state,
+                                  const mo_timed_pool *pool,
+                                  mo_timed_state *parts[MO_TIMED_MAX_PARTS],
+                                  int *n, mo_error *err)
 {
-    int best = MO_FREE;
+    reading r = { 0 };
+    int device = doubtful_device(c, state, pool, &r);
 
-    *most = (reading){ .too_early = NEGLIGIBLE * (double) c->horizon };
-    for (int k = 0; k < c->n_devices; k++) {
-        int64_t width = state->hi[k] - state->lo[k];
-        reading r;
-
-        if (state->fate[k] != MO_TIMED_SURE ||
-            (double) width < FINEST * (double) c->horizon)
-            continue;
-        r = read_on(c, pool, k);
-        if (r.too_early > most->too_early) {
-            *most = r;
-            best = k;
-        }
-    }
-    return best;
+    *n = 0;
+    if (device == MO_FREE)
+        return MO_OK;
+    return state->fate[device] == MO_TIMED_OPEN
+               ? split_fate(c, state, device, parts, n, err)
+               : split_arrival(c, state, device, &r, parts, n, err);
 }
 
 /* How many of a node's equals run on a device. */
@@ -228,21 +259,16 @@ static mo_status split_count(const mo_timed_case *c,
     return status;
 }
 
-mo_status mo_timed_split(const mo_timed_case *c, const mo_timed_state *state,
-                         const mo_timed_pool *pool,
-                         mo_timed_state *parts[MO_TIMED_MAX_PARTS], int *n,
-                         mo_error *err)
+mo_status mo_timed_split_counts(const mo_timed_case *c,
+                                const mo_timed_state *state,
+                                const mo_timed_pool *pool,
+                                mo_timed_state *parts[MO_TIMED_MAX_PARTS],
+                                int *n, mo_error *err)
 {
-    int device = open_device(c, state, pool), node;
+    int node, device = 0;
     double count;
-    reading r;
 
     *n = 0;
-    if (device != MO_FREE)
-        return split_fate(c, state, device, parts, n, err);
-    device = early_device(c, state, pool, &r);
-    if (device != MO_FREE)
-        return split_arrival(c, state, device, &r, parts, n, err);
     if (state->n_limits == MO_TIMED_MAX_LIMITS)
         return MO_OK;
     count = broken_count(c, pool, true, &node, &device);
