@@ -18,6 +18,13 @@ typedef struct window {
     int shift; /* from ns to units of time */
 } window;
 
+/* What takes longer than all that stands is out of the question, however much
+ * longer: sums must not overflow. */
+static int64_t units_of(const window *it, int64_t ns)
+{
+    return ns >> it->shift < MOST_TIME ? ns >> it->shift : MOST_TIME;
+}
+
 static bool may_move(const mo_walk *w, int op)
 {
     int unit = w->units->of_op[op];
@@ -137,7 +144,10 @@ static void find_prices(mo_walk *w, const window *it)
     for (int r = 0; r < 3 * w->x->n_devices; r++) {
         int64_t part =
             (int64_t) (1024 * ((double) t->busy_ns[r] / (double) span_ns));
-        int64_t cube = part * part / 1024 * part / 1024;
+        int64_t cube;
+
+        part = part < 2048 ? part : 2048;
+        cube = part * part / 1024 * part / 1024;
 
         t->price[r] =
             idle + FULL * cube / 1024 * (64 + mo_walk_below(w, 256)) / 192;
@@ -153,8 +163,7 @@ static int64_t send_cost(const mo_walk *w, const window *it, int q, int from,
 
     if (from == to)
         return 0;
-    return (mo_schedule_item_ns(w->x, &w->regime, item, from, to) >>
-            it->shift) *
+    return units_of(it, mo_schedule_item_ns(w->x, &w->regime, item, from, to)) *
            (t->price[n + from] + t->price[2 * n + to]);
 }
 
@@ -181,7 +190,7 @@ static int64_t own_cost(const mo_walk *w, const window *it, int i, int device)
     const mo_tree *t = &w->tree;
     int op = t->op[i];
     int64_t cost =
-        (mo_instance_p_ns(x, op, device) >> it->shift) * t->price[device];
+        units_of(it, mo_instance_p_ns(x, op, device)) * t->price[device];
 
     for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++) {
         int q = x->in_flows[j], from = x->flows[q].from;
