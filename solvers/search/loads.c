@@ -1,9 +1,9 @@
 #include "solvers/search/loads.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
+#include "schedule/resource.h"
 
 /*
  * Resources are devices and whatever transfers exclude each other on.  What an
@@ -54,8 +54,7 @@ typedef struct row {
 
 struct mo_loads {
     const mo_windows *w;
-    int n_resources;
-    int *pair_start, *pair_resource; /* by pair a * K + b: what lies between */
+    int n_resources; /* devices, then those of transfers */
 
     /* Of one question: */
     int64_t head_ns[GRID], tail_ns[GRID];
@@ -70,82 +69,6 @@ struct mo_loads {
 static const mo_instance *instance_of(const mo_loads *l)
 {
     return l->w->places.x;
-}
-
-static int count_between(const mo_instance *x, mo_congestion congestion,
-                         int pair)
-{
-    switch (congestion) {
-    case MO_CONGESTION_PORT:
-        return 2;
-    case MO_CONGESTION_CHANNEL:
-        return 1;
-    case MO_CONGESTION_LINK:
-        return x->route_start[pair + 1] - x->route_start[pair];
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return 0;
-}
-
-/* Devices come first. */
-static int resource_between(const mo_instance *x, mo_congestion congestion,
-                            int pair, int i)
-{
-    int n = x->n_devices;
-
-    switch (congestion) {
-    case MO_CONGESTION_PORT:
-        return i == 0 ? n + pair / n : 2 * n + pair % n;
-    case MO_CONGESTION_CHANNEL:
-        return n + pair;
-    case MO_CONGESTION_LINK:
-        return n + x->route_link[x->route_start[pair] + i];
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return 0;
-}
-
-static int count_resources(const mo_instance *x, mo_congestion congestion)
-{
-    int n = x->n_devices;
-
-    switch (congestion) {
-    case MO_CONGESTION_PORT:
-        return 3 * n;
-    case MO_CONGESTION_CHANNEL:
-        return n + n * n;
-    case MO_CONGESTION_LINK:
-        return n + x->n_links;
-    case MO_CONGESTION_NONE:
-        break;
-    }
-    return n;
-}
-
-static mo_status find_resources(mo_loads *l, mo_error *err)
-{
-    const mo_instance *x = instance_of(l);
-    mo_congestion congestion = l->w->places.regime.congestion;
-    int n_pairs = x->n_devices * x->n_devices;
-    int *start = calloc((size_t) n_pairs + 1, sizeof *start);
-
-    l->pair_start = start;
-    l->n_resources = count_resources(x, congestion);
-    if (!start)
-        return mo_fail_memory(err);
-    for (int pair = 0; pair < n_pairs; pair++)
-        start[pair + 1] = start[pair] + count_between(x, congestion, pair);
-    l->pair_resource =
-        calloc((size_t) start[n_pairs] + 1, sizeof *l->pair_resource);
-    if (!l->pair_resource)
-        return mo_fail_memory(err);
-    for (int pair = 0; pair < n_pairs; pair++)
-        for (int at = start[pair]; at < start[pair + 1]; at++)
-            l->pair_resource[at] =
-                resource_between(x, congestion, pair, at - start[pair]);
-    return MO_OK;
 }
 
 static mo_status reserve(mo_loads *l, mo_error *err)
@@ -173,9 +96,10 @@ mo_status mo_loads_new(const mo_windows *windows, mo_loads **loads,
     if (!l)
         return mo_fail_memory(err);
     l->w = windows;
-    status = find_resources(l, err);
-    if (status == MO_OK)
-        status = reserve(l, err);
+    l->n_resources =
+        windows->places.x->n_devices +
+        mo_resource_count(windows->places.x, windows->places.regime.congestion);
+    status = reserve(l, err);
     if (status == MO_OK)
         *loads = l;
     else
@@ -187,8 +111,6 @@ void mo_loads_free(mo_loads *l)
 {
     if (!l)
         return;
-    free(l->pair_start);
-    free(l->pair_resource);
     free(l->uses);
     free(l->use_start);
     free(l->only);
@@ -239,15 +161,18 @@ static int64_t flow_share_ns(const mo_loads *l, int flow, int a, int b)
 static mo_status add_flow(mo_loads *l, int flow, int a, int b, mo_error *err)
 {
     const mo_instance *x = instance_of(l);
-    int pair = a * x->n_devices + b;
     int64_t from = mo_places_at(&l->w->places, x->flows[flow].from, a);
     int64_t to = mo_places_at(&l->w->places, x->flows[flow].to, b);
     int64_t ns = flow_share_ns(l, flow, a, b);
+    int pair[2], n = 0;
+    const int *ids;
     mo_status status = MO_OK;
 
-    for (int at = l->pair_start[pair];
-         a != b && at < l->pair_start[pair + 1] && status == MO_OK; at++)
-        status = add_use(l, l->pair_resource[at], ns,
+    if (a != b)
+        n = mo_resource_list(x, l->w->places.regime.congestion, a, b, pair,
+                             &ids);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = add_use(l, x->n_devices + ids[i], ns,
                          l->w->head_ns[from] + x->p_ns[from],
                          l->w->tail_ns[to] + x->p_ns[to], err);
     return status;
