@@ -23,7 +23,7 @@ enum {
     MOST_LINKS = 1 << 12
 };
 
-#define ALL_STEPS (INT64_C(1) << 30) /* for all kinds: seconds */
+#define ALL_STEPS (INT64_C(1) << 29) /* for all kinds: seconds */
 
 /* An op of the chain, and how many flows leave it for where the chain's next
  * block is not. */
@@ -108,16 +108,18 @@ static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
                              bool *refuted, mo_error *err)
 {
     mo_windows *w = f->windows;
-    int64_t at = mo_places_at(&w->places, op, k), steps = 0;
+    const mo_instance *x = w->places.x;
+    int64_t at = mo_places_at(&w->places, op, k);
+    int64_t steps = (int64_t) (x->n + x->n_flows) * x->n_devices;
     mo_status status = MO_OK;
 
     mo_windows_hold(w, op, k);
     *refuted = !mo_windows_narrow(w, time_ns);
     if (!*refuted)
-        status = mo_loads_refute(f->loads, time_ns,
-                                 w->head_ns[at] + w->places.x->p_ns[at], &steps,
-                                 refuted, err);
-    *f->options->steps -= steps + w->places.x->n;
+        status =
+            mo_loads_refute(f->loads, time_ns, w->head_ns[at] + x->p_ns[at],
+                            &steps, refuted, err);
+    *f->options->steps -= steps;
     return status;
 }
 
