@@ -1,4 +1,4 @@
-#include "solvers/search/timed_branch.h"
+#include "solvers/search/timed_branch_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,33 +28,6 @@
  */
 
 enum { NONE = -1 };
-
-struct mo_timed_branch {
-    const mo_timed_case *c;
-    const mo_timed_prices *prices;
-    const mo_timed_state *state;
-    size_t length;         /* of a row */
-    int64_t *offset;       /* by node and device */
-    mo_timed_cells *cells; /* by node and device, of own */
-    double *own, *by;      /* by node and device, rows */
-    double *fed;           /* by node and the reader's device, rows */
-    double *sending;       /* by row of times and pair, rows */
-    int *last_send;        /* by row of times and pair: its last cell */
-    bool *is_sent;         /* by row of times: some node's reader needs it */
-    double *from_u;        /* by row of times and device, rows: sent by then */
-    int *chosen;           /* by node: the cell, while a way is made */
-};
-
-static double *row_in(const mo_timed_branch *b, double *rows, int at)
-{
-    return rows + (size_t) at * b->length;
-}
-
-static int pair_at(const mo_timed_branch *b, int row, int from, int to)
-{
-    return row * b->c->n_devices * b->c->n_devices +
-           mo_timed_pair(b->c, from, to);
-}
 
 /* Of what a node reads, that which it has latest on a device; NONE: nothing. */
 static int main_child(const mo_timed_case *c, const mo_timed_state *s, int node,
@@ -232,27 +205,11 @@ static void price_transfers(mo_timed_branch *b)
                 price_from_u(b, c->u_row[i], k);
 }
 
-/* From the cell of a reader's start to the last cell of the start of something
- * that takes so long before it. */
-static int earlier(const mo_timed_branch *b, int64_t reader_offset,
-                   int64_t offset, int64_t length)
-{
-    int64_t room = reader_offset - offset - length - 1;
-
-    return (int) mo_timed_floor(room, b->c->cell) + 1;
-}
-
 static void add_row(double *to, const double *from, int times,
                     mo_timed_cells cells)
 {
     for (int j = cells.first; j <= cells.last; j++)
         to[j] += times * from[j];
-}
-
-/* From when on a row of transfers to a device serves a reader there. */
-static int send_shift(const mo_timed_branch *b, int reader_at, int64_t length)
-{
-    return earlier(b, b->offset[reader_at], 0, length);
 }
 
 static void add_from_u(mo_timed_branch *b, int node, int device, double *own)
@@ -329,19 +286,6 @@ static void find_by(mo_timed_branch *b, int at)
     }
     for (int j = cells.last + 1; j < (int) b->length; j++)
         by[j] = least;
-}
-
-/* Starts of a node's transfers from a device that can be of use: not before
- * the node can have ended there, not after the last. */
-static mo_timed_cells sending_cells(const mo_timed_branch *b, int node,
-                                    int from, int to, int shift)
-{
-    int at = mo_timed_at(b->c, node, from);
-    int first = b->cells[at].first - shift;
-
-    return (
-        mo_timed_cells){ first > 1 ? first : 1,
-                         b->last_send[pair_at(b, b->c->row[node], from, to)] };
 }
 
 /* fed[j] for transfers that start in the last cell that serves cell j. */
@@ -427,10 +371,8 @@ void mo_timed_branch_price(mo_timed_branch *b, const mo_timed_prices *prices,
     }
 }
 
-/* A root's transfer to v: its least price with all before it, and the cell of
- * its start. */
-static double least_to_v(const mo_timed_branch *b, int root, int device,
-                         int *cell)
+double mo_timed_branch_to_v(const mo_timed_branch *b, int root, int device,
+                            int *cell)
 {
     const mo_timed_case *c = b->c;
     int at = mo_timed_at(c, root, device);
@@ -449,11 +391,6 @@ static double least_to_v(const mo_timed_branch *b, int root, int device,
     return least;
 }
 
-static bool is_sent_to_v(const mo_timed_case *c, int root, int device)
-{
-    return c->row[root] != NONE && device != c->b;
-}
-
 double mo_timed_branch_least(const mo_timed_branch *b, int class, int device)
 {
     const mo_timed_case *c = b->c;
@@ -462,171 +399,6 @@ double mo_timed_branch_least(const mo_timed_branch *b, int class, int device)
     if (!mo_timed_runs(b->state, at))
         return INFINITY;
     return is_sent_to_v(c, root, device)
-               ? least_to_v(b, root, device, &cell)
+               ? mo_timed_branch_to_v(b, root, device, &cell)
                : row_in(b, b->by, at)[b->cells[at].last];
-}
-
-/* Each node for itself and sent twice, all resources of a transfer. */
-int mo_timed_branch_jobs(const mo_timed_branch *b)
-{
-    const mo_timed_case *c = b->c;
-    int most = 0, pairs = c->n_devices * c->n_devices;
-
-    for (int pair = 0; pair < pairs; pair++)
-        if (c->pair_start[pair + 1] - c->pair_start[pair] > most)
-            most = c->pair_start[pair + 1] - c->pair_start[pair];
-    return c->n_nodes * (1 + 2 * most);
-}
-
-static void add_transfer(mo_timed_branch *b, mo_timed_pattern *way, int node,
-                         int row, int from, int to, int cell)
-{
-    const mo_timed_case *c = b->c;
-    int pair = mo_timed_pair(c, from, to);
-    int64_t length = mo_timed_send(c, row, from, to), start;
-    int64_t first = mo_timed_cell_start(c, 0, cell);
-    int64_t last = first + c->cell - 1;
-
-    if (last > c->horizon - length)
-        last = c->horizon - length;
-    mo_timed_cheapest(c, &b->prices->pairs[pair], length, first, last, &start);
-    for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++)
-        way->jobs[way->n_jobs++] =
-            (mo_timed_job){ c->pair_resource[i], c->tree->nodes[node].total,
-                            start, length };
-}
-
-/* The cheapest start up to a cell: of the node, on the device. */
-static void choose(mo_timed_branch *b, mo_timed_pattern *way, int node,
-                   int device, int last)
-{
-    int at = mo_timed_at(b->c, node, device);
-    const double *own = row_in(b, b->own, at);
-    int best = b->cells[at].first;
-
-    if (last > b->cells[at].last)
-        last = b->cells[at].last;
-    for (int j = best + 1; j <= last; j++)
-        if (own[j] < own[best])
-            best = j;
-    b->chosen[node] = best;
-    way->device[node - b->c->tree->root[b->c->tree->nodes[node].class]] =
-        device;
-}
-
-static void run_node(mo_timed_branch *b, mo_timed_pattern *way, int node,
-                     int first)
-{
-    const mo_timed_case *c = b->c;
-    int device = way->device[node - first], at = mo_timed_at(c, node, device);
-    int64_t from = mo_timed_cell_start(c, b->offset[at], b->chosen[node]);
-    int64_t to = from + c->cell - 1, *start = &way->start[node - first];
-
-    if (from < b->state->est[at])
-        from = b->state->est[at];
-    if (to > b->state->lst[at])
-        to = b->state->lst[at];
-    mo_timed_cheapest(c, &b->prices->resources[device], c->p[at], from, to,
-                      start);
-    way->jobs[way->n_jobs++] =
-        (mo_timed_job){ device, c->tree->nodes[node].total, *start, c->p[at] };
-}
-
-/* The cheapest transfer of a node to a reader on another device: from where,
- * and the cell of its start; its price. */
-static double best_transfer(mo_timed_branch *b, int node, int reader_at,
-                            int device, int *from, int *cell)
-{
-    const mo_timed_case *c = b->c;
-    int row = c->row[node], j = b->chosen[c->tree->nodes[node].reader];
-    double least = INFINITY;
-
-    for (int k = 0; k < c->n_devices; k++) {
-        int at = mo_timed_at(c, node, k);
-        int shift = earlier(b, 0, b->offset[at], c->p[at]), last;
-        mo_timed_cells cells;
-
-        if (k == device || !mo_timed_runs(b->state, at))
-            continue;
-        cells = sending_cells(b, node, k, device, shift);
-        last = j + send_shift(b, reader_at, mo_timed_send(c, row, k, device));
-        for (int h = cells.first; h <= cells.last && h <= last; h++) {
-            double price = row_in(b, b->by, at)[h + shift] +
-                           row_in(b, b->sending, pair_at(b, row, k, device))[h];
-
-            if (price < least) {
-                least = price;
-                *from = k;
-                *cell = h;
-            }
-        }
-    }
-    return least;
-}
-
-/* Where and when what a node's reader reads was made. */
-static void choose_source(mo_timed_branch *b, mo_timed_pattern *way, int node,
-                          int device)
-{
-    const mo_timed_case *c = b->c;
-    int reader = c->tree->nodes[node].reader, from = device, cell = 0;
-    int reader_at = mo_timed_at(c, reader, device);
-    int at = mo_timed_at(c, node, device);
-    int last = b->chosen[reader] +
-               earlier(b, b->offset[reader_at], b->offset[at], c->p[at]);
-    double here = mo_timed_runs(b->state, at) && last >= 0
-                      ? row_in(b, b->by, at)[last]
-                      : INFINITY;
-
-    if (best_transfer(b, node, reader_at, device, &from, &cell) < here) {
-        at = mo_timed_at(c, node, from);
-        add_transfer(b, way, node, c->row[node], from, device, cell);
-        choose(b, way, node, from,
-               cell + earlier(b, 0, b->offset[at], c->p[at]));
-    } else {
-        choose(b, way, node, device, last);
-    }
-}
-
-static void add_transfer_from_u(mo_timed_branch *b, mo_timed_pattern *way,
-                                int node, int device)
-{
-    const mo_timed_case *c = b->c;
-    int row = c->u_row[node], at = mo_timed_at(c, node, device), best = 1;
-    int pair = pair_at(b, row, c->a, device);
-    const double *sending = row_in(b, b->sending, pair);
-    int last = b->chosen[node] +
-               send_shift(b, at, mo_timed_send(c, row, c->a, device));
-
-    for (int h = 2; h <= last && h <= b->last_send[pair]; h++)
-        if (sending[h] < sending[best])
-            best = h;
-    add_transfer(b, way, node, row, c->a, device, best);
-}
-
-void mo_timed_branch_way(mo_timed_branch *b, int class, int device,
-                         mo_timed_pattern *way)
-{
-    const mo_timed_case *c = b->c;
-    const mo_timed_tree *tree = c->tree;
-    int root = tree->root[class], at = mo_timed_at(c, root, device), cell = 0;
-    int last = b->cells[at].last;
-
-    way->n_jobs = 0;
-    if (is_sent_to_v(c, root, device)) {
-        least_to_v(b, root, device, &cell);
-        add_transfer(b, way, root, c->row[root], device, c->b, cell);
-        last = cell + earlier(b, 0, b->offset[at], c->p[at]);
-    }
-    choose(b, way, root, device, last);
-    for (int i = root; i < tree->n && tree->nodes[i].class == class; i++) {
-        int on = way->device[i - root];
-
-        run_node(b, way, i, root);
-        if (c->from_u[i] == MO_TIMED_SENT && on != c->a)
-            add_transfer_from_u(b, way, i, on);
-        for (int j = tree->nodes[i].first_child; j != NONE;
-             j = tree->nodes[j].next)
-            choose_source(b, way, j, on);
-    }
 }
