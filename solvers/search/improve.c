@@ -12,6 +12,7 @@ enum {
     ASSIST_OPS = 60, /* so few are told to a solver */
     ASSIST_LEVEL = 7,
     MOST_LONG = 16,       /* attempts that take long, in a round */
+    FIRST_LONG = 4,       /* in the first, for a better answer at once */
     MOST_COPIES = 4,      /* of an attempt, with seeds of their own */
     FIRST_NODES = 2000,   /* doubles by level */
     START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
@@ -145,8 +146,8 @@ int mo_improver_begin(mo_improver *m, mo_try *tries)
  * than several short ones. */
 static int64_t moves_for(const mo_kind *kind, int level)
 {
-    static const int64_t work[] = { 4000000, 20000000, 60000000, 120000000,
-                                    200000000 };
+    static const int64_t work[] = { 1000000,  5000000,   20000000,
+                                    60000000, 120000000, 200000000 };
     int n = sizeof work / sizeof *work;
     int64_t moves = work[level <= n ? level - 1 : n - 1] / kind->n;
 
@@ -269,8 +270,9 @@ static bool is_quick(const mo_improver *m, const mo_option *o)
 
 /* The options that promise most; what takes long and promises little beside the
  * first of that waits. */
-static int choose(mo_improver *m, const mo_option *options, size_t n)
+static int choose(mo_improver *m, const mo_option *options, size_t n, int round)
 {
+    int most_long = round == 0 ? FIRST_LONG : MOST_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
@@ -278,7 +280,7 @@ static int choose(mo_improver *m, const mo_option *options, size_t n)
         bool takes_long = !is_quick(m, &options[i]);
 
         if (takes_long &&
-            (n_long == MOST_LONG || options[i].gain_ns < least_ns))
+            (n_long == most_long || options[i].gain_ns < least_ns))
             continue;
         if (takes_long && n_long++ == 0)
             least_ns = options[i].gain_ns / LEAST_SHARE;
@@ -340,7 +342,8 @@ mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int *n,
     *n = 0;
     if (status != MO_OK)
         return status;
-    return fill_tries(m, choose(m, options, n_options), seed, tries, n, err);
+    return fill_tries(m, choose(m, options, n_options, round), seed, tries, n,
+                      err);
 }
 
 static mo_status take_schedule(mo_improver *m, const mo_try *it,
