@@ -236,12 +236,39 @@ static void answer(mo_search *s, int rounds, mo_placed *placed)
                  "found no placement that fits into memory");
 }
 
+/* What must be somewhere is more than all devices have: no need to search. */
+static bool is_too_much(const mo_task *task, mo_placed *placed)
+{
+    const mo_instance *x = task->x;
+    const int64_t *bytes = task->regime.memory == MO_MEMORY_LIVE
+                               ? x->weight_bytes
+                               : x->memory_bytes;
+    double needed = 0, there = 0;
+
+    if (task->regime.memory == MO_MEMORY_NONE)
+        return false;
+    for (int i = 0; i < x->n; i++)
+        needed += (double) bytes[i];
+    for (int k = 0; k < x->n_devices; k++)
+        there += (double) x->capacity_bytes[k];
+    /* Sums of doubles are off by far less than this. */
+    if (needed <= there * (1 + 1e-6))
+        return false;
+    snprintf(placed->why, sizeof placed->why,
+             "the ops need %.3f GB of memory, all devices together have %.3f",
+             needed / 1e9, there / 1e9);
+    return true;
+}
+
 static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
 {
     mo_search s;
     int rounds = 0;
-    mo_status status = mo_search_open(task, &s, err);
+    mo_status status;
 
+    if (is_too_much(task, placed))
+        return MO_OK;
+    status = mo_search_open(task, &s, err);
     if (status == MO_OK)
         status = mo_first_answers(&s, err);
     if (status == MO_OK)
