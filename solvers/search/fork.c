@@ -14,7 +14,7 @@
  * hash of it.
  */
 
-enum { NONE = -1 };
+enum { NONE = -1, CROWD = 4 }; /* so many are a crowd */
 
 typedef struct child {
     int form, place;
@@ -303,4 +303,14 @@ void mo_fork_free(mo_fork *fork)
     }
     free(fork->classes);
     free(fork);
+}
+
+bool mo_fork_is_crowd(const mo_fork *fork)
+{
+    int64_t equal = 0;
+
+    for (int c = 0; c < fork->n_classes; c++)
+        if (fork->classes[c].count >= CROWD)
+            equal += (int64_t) fork->classes[c].count * fork->classes[c].n;
+    return 2 * equal > fork->segment.n;
 }

@@ -50,4 +50,8 @@ mo_status mo_fork_find(const mo_places *places, const mo_segment *segment,
                        mo_fork **fork, mo_error *err);
 void mo_fork_free(mo_fork *fork);
 
+/* Most of it is equal branches: there, counts of branches tell more than trying
+ * one after the other. */
+bool mo_fork_is_crowd(const mo_fork *fork);
+
 #endif

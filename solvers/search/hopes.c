@@ -120,7 +120,8 @@ static bool is_worth_trying(const mo_hopes *m, int number, int pair, bool exact)
     const mo_kind *kind = &m->search->kinds->kinds[number];
 
     if (!kind->part || kind->pairs[pair].level >= MO_MOST_LEVEL ||
-        (exact && kind->n > MO_MAYBE_EXACT_OPS))
+        (exact && kind->n > MO_MAYBE_EXACT_OPS &&
+         !kind->pairs[pair].exact_pays))
         return false;
     return m->hoped_ns[number][pair] < kind->upper_ns[pair];
 }

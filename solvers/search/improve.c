@@ -14,7 +14,9 @@ enum {
     MOST_LONG = 16,       /* attempts that take long, in a round */
     FIRST_LONG = 4,       /* in the first, for a better answer at once */
     MOST_COPIES = 4,      /* of an attempt, with seeds of their own */
-    FIRST_NODES = 2000,   /* doubles by level */
+    GLANCE_OPS = 1000,    /* so few are searched through for a moment */
+    FEW_NODES = 500,      /* doubles by level; of more ops */
+    FIRST_NODES = 2000,   /* of few */
     START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
     LEAST_MOVES = 2000,
     FEW_OPS = 20000, /* so many are worth that in any case */
@@ -156,10 +158,20 @@ static int64_t moves_for(const mo_kind *kind, int level)
     return moves + 1;
 }
 
-static bool is_exact_next(const mo_kind *kind, int level)
+/* Where branches are not alike, searching through now and then tells all at
+ * once, even of many ops: a glance shows it. */
+static bool is_exact_next(const mo_improver *m, const mo_option *chosen,
+                          int level)
 {
-    return kind->n <= MO_EXACT_OPS ||
-           (kind->n <= MO_MAYBE_EXACT_OPS && level % 2 == 0);
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_fork *fork = m->forks[chosen->kind];
+
+    if (kind->n <= MO_EXACT_OPS)
+        return true;
+    if (level == 1)
+        return kind->n <= GLANCE_OPS && fork && !mo_fork_is_crowd(fork);
+    return level % 2 == 0 && (kind->n <= MO_MAYBE_EXACT_OPS ||
+                              kind->pairs[chosen->pair].exact_pays);
 }
 
 /* Anew first, and between the attempts to make that better; where most of it is
@@ -219,7 +231,7 @@ static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
         return MO_TRY_ANNEAL;
     if (is_assist_next(m, kind, level))
         return MO_TRY_ASSIST;
-    if (chosen->exact || is_exact_next(kind, level))
+    if (chosen->exact || is_exact_next(m, chosen, level))
         return MO_TRY_EXACT;
     return is_along_next(m, chosen->kind, level) ? MO_TRY_ALONG : MO_TRY_ANNEAL;
 }
@@ -231,7 +243,8 @@ static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
     if (how == MO_TRY_ANNEAL)
         return moves_for(kind, level);
     if (how == MO_TRY_EXACT)
-        return (int64_t) FIRST_NODES << level;
+        return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
+               << level;
     for (int i = 0; i < level; i++)
         effort *= 3;
     return effort;
@@ -359,9 +372,14 @@ static mo_status take_schedule(mo_improver *m, const mo_try *it,
 
 mo_status mo_improver_take(mo_improver *m, mo_try *it, mo_error *err)
 {
-    mo_pair *pair = &m->search->kinds->kinds[it->kind].pairs[it->pair];
-    mo_status status = take_schedule(m, it, it->schedule, err);
+    mo_kind *kind = &m->search->kinds->kinds[it->kind];
+    mo_pair *pair = &kind->pairs[it->pair];
+    mo_status status;
 
+    if (it->how == MO_TRY_EXACT &&
+        (it->lower_ns > kind->lower_ns[it->pair] || it->schedule))
+        pair->exact_pays = true;
+    status = take_schedule(m, it, it->schedule, err);
     if (it->lower_ns > pair->own_ns)
         pair->own_ns = it->lower_ns;
     for (size_t i = 0; i < it->n_more; i++) {

@@ -42,6 +42,7 @@ typedef struct mo_pair {
                              best is among them */
     int64_t own_ns;       /* proven of the pair as a whole */
     int level;            /* how much has been tried */
+    bool exact_pays;      /* searching through has told something new */
 } mo_pair;
 
 typedef struct mo_kind {
