@@ -19,14 +19,15 @@
  */
 
 enum {
-    BINS = 6,           /* stretches that a resource begins with, ... */
+    BINS = 2,           /* stretches that a resource begins with, ... */
     FEW_RESOURCES = 24, /* ... if there are no more than these */
     RANGES = 2,         /* of a resource are added in one round */
     MAX_GATES = 64
 };
 
 #define CROWDED 0.002 /* of all cells: so much too much is worth a stretch */
-#define EARLY   0.02  /* of all equals: so many too early are worth a gate */
+#define EARLY   0.05  /* of all equals: so many too early are worth a gate */
+#define FINER   0.125 /* so much of either, where there is nothing else */
 #define ENOUGH  1e-7  /* more than 1, it may still be worth looking */
 
 /* From the best prices to the program's, it is looked at these: looking is
@@ -225,7 +226,7 @@ static mo_status look_at(mo_timed_master *m, const double *price, bool must,
     return MO_OK;
 }
 
-static bool add_stretches(mo_timed_master *m)
+static bool add_stretches(mo_timed_master *m, double part)
 {
     bool added = false;
 
@@ -235,14 +236,14 @@ static bool add_stretches(mo_timed_master *m)
             mo_timed_good worst;
             double excess = mo_timed_crowd_stretch(m->crowd, r, &worst);
 
-            if (excess < CROWDED * m->c->cells)
+            if (excess < part * CROWDED * m->c->cells)
                 break;
             added |= mo_timed_program_add(m->program, &worst);
         }
     return added;
 }
 
-static bool add_gates(mo_timed_master *m)
+static bool add_gates(mo_timed_master *m, double part)
 {
     const mo_timed_case *c = m->c;
     bool added = false;
@@ -254,7 +255,7 @@ static bool add_gates(mo_timed_master *m)
             if (c->from_u[i] != MO_TIMED_SHARED || k == c->a ||
                 mo_timed_crowd_gate(c, &m->program->pool, i, k,
                                     mo_timed_branch_offset(m->branch, i, k),
-                                    &worst) < EARLY)
+                                    &worst) < part * EARLY)
                 continue;
             added |= mo_timed_program_add(m->program, &worst);
         }
@@ -267,8 +268,11 @@ static bool add_goods(mo_timed_master *m)
     bool added;
 
     mo_timed_program_weigh(m->program);
-    added = add_gates(m);
-    return add_stretches(m) || added;
+    added = add_gates(m, 1);
+    added |= add_stretches(m, 1);
+    if (!added)
+        added = add_gates(m, FINER);
+    return added || add_stretches(m, FINER);
 }
 
 /* So far from the best prices so far to those of the program. */
