@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "cost/derived.h"
 
 typedef struct maker {
     const mo_instance *whole;
@@ -75,34 +76,13 @@ static void find_crossings(maker *m, crossing *all)
         m->x->n_flows += i == 0 || !is_same_pair(&all[i], &all[i - 1]);
 }
 
-static bool reserve(maker *m)
+/* Flows have rows of their own. */
+static bool reserve(mo_instance *x)
 {
-    mo_instance *x = m->x;
-    size_t n = (size_t) x->n, n_flows = (size_t) x->n_flows;
-    mo_arena *arena = x->arena;
-
-    x->op_names = mo_arena_array(arena, n, sizeof *x->op_names);
-    x->p_ns = mo_arena_array(arena, n * (size_t) x->n_devices, sizeof *x->p_ns);
-    x->memory_bytes = mo_arena_array(arena, n, sizeof *x->memory_bytes);
-    x->weight_bytes = mo_arena_array(arena, n, sizeof *x->weight_bytes);
-    x->pin = mo_arena_array(arena, n, sizeof *x->pin);
-    x->group = mo_arena_array(arena, n, sizeof *x->group);
-    x->out_start = mo_arena_array(arena, n + 1, sizeof *x->out_start);
-    x->in_start = mo_arena_array(arena, n + 2, sizeof *x->in_start);
-    x->flows = mo_arena_array(arena, n_flows, sizeof *x->flows);
-    x->flow_row = mo_arena_array(arena, n_flows, sizeof *x->flow_row);
-    x->in_flows = mo_arena_array(arena, n_flows, sizeof *x->in_flows);
-    x->tensor_from = mo_arena_array(arena, n_flows, sizeof *x->tensor_from);
-    x->tensor_start =
-        mo_arena_array(arena, n_flows + 1, sizeof *x->tensor_start);
-    x->tensor_bytes = mo_arena_array(arena, n_flows, sizeof *x->tensor_bytes);
-    x->tensor_row = mo_arena_array(arena, n_flows, sizeof *x->tensor_row);
-    x->comm_ns = mo_arena_array(arena, n_flows * (size_t) x->n_kinds,
-                                sizeof *x->comm_ns);
-    return x->op_names && x->p_ns && x->memory_bytes && x->weight_bytes &&
-           x->pin && x->group && x->out_start && x->in_start && x->flows &&
-           x->flow_row && x->in_flows && x->tensor_from && x->tensor_start &&
-           x->tensor_bytes && x->tensor_row && x->comm_ns;
+    x->comm_ns =
+        mo_arena_array(x->arena, (size_t) x->n_flows * (size_t) x->n_kinds,
+                       sizeof *x->comm_ns);
+    return x->comm_ns && mo_derived_reserve(x);
 }
 
 static void add(int64_t *sum, int64_t more)
@@ -144,7 +124,6 @@ static void begin_flow(mo_instance *x, int flow, const crossing *c)
     x->tensor_from[flow] = c->from;
     x->tensor_start[flow] = flow;
     x->out_start[c->from + 1]++;
-    x->in_start[c->to + 2]++;
 }
 
 static void add_to_flow(const maker *m, int flow, const crossing *c)
@@ -175,28 +154,22 @@ static void index_flows(mo_instance *x)
 {
     x->n_tensors = x->n_comm_rows = x->n_flows;
     x->tensor_start[x->n_tensors] = x->n_flows;
-    for (int c = 0; c < x->n; c++) {
+    for (int c = 0; c < x->n; c++)
         x->out_start[c + 1] += x->out_start[c];
-        x->in_start[c + 2] += x->in_start[c + 1];
-    }
-    for (int q = 0; q < x->n_flows; q++)
-        x->in_flows[x->in_start[x->flows[q].to + 1]++] = q;
+    mo_derived_sort_by_reader(x);
 }
 
 static mo_status fill(maker *m, int n, mo_error *err)
 {
     mo_instance *x = m->x;
-    mo_arena *arena = x->arena;
     crossing *all = malloc(((size_t) m->whole->n_flows + 1) * sizeof *all);
 
     if (!all)
         return mo_fail_memory(err);
-    *x = *m->whole;
-    x->arena = arena;
     x->n = n;
     x->n_flows = 0;
     find_crossings(m, all);
-    if (!reserve(m)) {
+    if (!reserve(x)) {
         free(all);
         return mo_fail_memory(err);
     }
@@ -214,14 +187,10 @@ mo_status mo_merge_instance(const mo_instance *whole, mo_tensors tensors,
     maker m = { .whole = whole,
                 .cluster = cluster,
                 .rows_ns = rows_ns,
-                .tensors = tensors };
-    mo_status status;
+                .tensors = tensors,
+                .x = mo_derived_new(whole) };
+    mo_status status = m.x ? fill(&m, n, err) : mo_fail_memory(err);
 
-    m.x = calloc(1, sizeof *m.x);
-    if (!m.x)
-        return mo_fail_memory(err);
-    m.x->arena = mo_arena_new();
-    status = m.x->arena ? fill(&m, n, err) : mo_fail_memory(err);
     if (status == MO_OK)
         *merged = m.x;
     else

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cost/derived.h"
+
 typedef struct maker {
     const mo_instance *whole;
     mo_instance *x;
@@ -30,35 +32,6 @@ static int count_flows(const maker *m)
             n += is_inside(m, q);
     }
     return n;
-}
-
-static bool reserve(maker *m)
-{
-    mo_instance *x = m->x;
-    size_t n = (size_t) x->n, n_flows = (size_t) x->n_flows;
-    mo_arena *arena = x->arena;
-
-    x->op_names = mo_arena_array(arena, n, sizeof *x->op_names);
-    x->p_ns = mo_arena_array(arena, n * (size_t) x->n_devices, sizeof *x->p_ns);
-    x->memory_bytes = mo_arena_array(arena, n, sizeof *x->memory_bytes);
-    x->weight_bytes = mo_arena_array(arena, n, sizeof *x->weight_bytes);
-    x->pin = mo_arena_array(arena, n, sizeof *x->pin);
-    x->group = mo_arena_array(arena, n, sizeof *x->group);
-    x->out_start = mo_arena_array(arena, n + 1, sizeof *x->out_start);
-    x->in_start = mo_arena_array(arena, n + 2, sizeof *x->in_start);
-    x->flows = mo_arena_array(arena, n_flows, sizeof *x->flows);
-    x->flow_row = mo_arena_array(arena, n_flows, sizeof *x->flow_row);
-    x->in_flows = mo_arena_array(arena, n_flows, sizeof *x->in_flows);
-    x->tensor_from = mo_arena_array(arena, n_flows, sizeof *x->tensor_from);
-    x->tensor_start =
-        mo_arena_array(arena, n_flows + 1, sizeof *x->tensor_start);
-    x->tensor_bytes = mo_arena_array(arena, n_flows, sizeof *x->tensor_bytes);
-    x->tensor_row = mo_arena_array(arena, n_flows, sizeof *x->tensor_row);
-    m->part->flow = mo_arena_array(arena, n_flows, sizeof *m->part->flow);
-    return x->op_names && x->p_ns && x->memory_bytes && x->weight_bytes &&
-           x->pin && x->group && x->out_start && x->in_start && x->flows &&
-           x->flow_row && x->in_flows && x->tensor_from && x->tensor_start &&
-           x->tensor_bytes && x->tensor_row && m->part->flow;
 }
 
 static void copy_op(maker *m, int i)
@@ -118,29 +91,12 @@ static void copy_flows(maker *m)
     x->tensor_start[x->n_tensors] = n;
 }
 
-static void sort_by_reader(mo_instance *x)
-{
-    int *start = x->in_start;
-
-    for (int q = 0; q < x->n_flows; q++)
-        start[x->flows[q].to + 2]++;
-    for (int i = 0; i < x->n; i++)
-        start[i + 2] += start[i + 1];
-    for (int q = 0; q < x->n_flows; q++)
-        x->in_flows[start[x->flows[q].to + 1]++] = q;
-}
-
 static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
 {
-    const mo_instance *whole = m->whole;
     mo_instance *x = m->x;
-    mo_arena *arena = x->arena;
     int n = x->n;
 
-    *x = *whole;
-    x->arena = arena;
-    x->n = n;
-    m->part->op = mo_arena_array(arena, (size_t) n, sizeof *m->part->op);
+    m->part->op = mo_arena_array(x->arena, (size_t) n, sizeof *m->part->op);
     if (!m->part->op)
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++) {
@@ -148,14 +104,16 @@ static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
         m->number[ops[i] - m->first] = i;
     }
     x->n_flows = count_flows(m);
-    if (!reserve(m))
+    m->part->flow =
+        mo_arena_array(x->arena, (size_t) x->n_flows, sizeof *m->part->flow);
+    if (!m->part->flow || !mo_derived_reserve(x))
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         copy_op(m, i);
     if (from_end)
         begin_at_end_of_first(x);
     copy_flows(m);
-    sort_by_reader(x);
+    mo_derived_sort_by_reader(x);
     return MO_OK;
 }
 
@@ -170,16 +128,13 @@ mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
 
     m.part = calloc(1, sizeof *m.part);
     m.number = malloc(span * sizeof *m.number);
-    m.x = calloc(1, sizeof *m.x);
+    m.x = mo_derived_new(whole);
     if (m.part)
         m.part->x = m.x;
-    if (m.x) {
-        m.x->arena = mo_arena_new();
-        m.x->n = n;
-    }
-    if (!m.part || !m.number || !m.x || !m.x->arena) {
+    if (!m.part || !m.number || !m.x) {
         status = mo_fail_memory(err);
     } else {
+        m.x->n = n;
         memset(m.number, 0xff, span * sizeof *m.number);
         status = fill(&m, ops, from_end, err);
     }
