@@ -236,7 +236,7 @@ static mo_status find(mo_exact_search *s, const mo_instance *x,
 
     if (is_too_large(x, regime)) {
         e->is_over = true;
-        status = mo_lower_find(x, regime, &lower, err);
+        status = mo_lower_until(x, regime, e->options->stop, &lower, err);
         s->lower_ns = lower.bound_ns;
         return status;
     }

@@ -119,7 +119,7 @@ mo_status mo_first_bound(mo_search *s, mo_error *err)
         return MO_OK;
     if (size_of(s) > LOWER_WORK || mo_stop_now(s->task->stop))
         return MO_OK;
-    status = mo_lower_find(s->x, &s->regime, &lower, err);
+    status = mo_lower_until(s->x, &s->regime, s->task->stop, &lower, err);
     if (status == MO_OK)
         mo_search_raise(s, lower.bound_ns, "a bound of the whole");
     return status;

@@ -26,6 +26,7 @@
 enum { MAX_WORK = 1 << 23 }; /* ops by devices to the third: seconds */
 
 struct lower {
+    const mo_stop *stop;
     mo_places places;
     int64_t most_ns;
     int64_t *before_ns, *after_ns; /* by op and device */
@@ -167,6 +168,7 @@ static mo_status find_all(struct lower *l, mo_error *err)
     status = mo_segments_new(&l->places, &l->segments, err);
     if (status != MO_OK)
         return status;
+    mo_segments_stop(l->segments, l->stop);
     find_load(l);
     return find_chain(l, err);
 }
@@ -195,7 +197,13 @@ static mo_status reserve(struct lower *l, mo_error *err)
 mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
                         mo_lower *lower, mo_error *err)
 {
-    struct lower l = { .places = { x, *regime, NULL } };
+    return mo_lower_until(x, regime, NULL, lower, err);
+}
+
+mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
+                         const mo_stop *stop, mo_lower *lower, mo_error *err)
+{
+    struct lower l = { .places = { x, *regime, NULL }, .stop = stop };
     mo_status status = reserve(&l, err);
 
     if (status == MO_OK)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
@@ -25,5 +26,9 @@ typedef struct mo_lower {
  * for 50,000 ops on four devices; with more, the chain is left out. */
 mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
                         mo_lower *lower, mo_error *err);
+
+/* The same, as far as it comes until it is stopped. */
+mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
+                         const mo_stop *stop, mo_lower *lower, mo_error *err);
 
 #endif
