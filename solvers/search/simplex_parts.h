@@ -40,8 +40,8 @@ static inline bool is_slack(int variable)
     return variable < 0;
 }
 
-/* to -= factor * from; returns |to|^2.  In fours, which lets compilers do two at
- * a time: what is added up in which order is the same everywhere. */
+/* to -= factor * from; returns |to|^2.  In fours, which lets compilers do two
+ * at a time: what is added up in which order is the same everywhere. */
 static inline double subtract(double *restrict to, double factor,
                               const double *restrict from, int n)
 {

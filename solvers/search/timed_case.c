@@ -9,7 +9,7 @@
 /* A few horizons can be added up. */
 #define MAX_TICKS (INT64_MAX / 16)
 
-enum { NONE = -1 };
+enum { NONE = -1, MAX_RESOURCES = 100 };
 
 static int64_t ticks(const mo_timed_case *c, int64_t ns)
 {
@@ -156,6 +156,17 @@ static mo_status fill(mo_timed_case *c, mo_error *err)
     return status == MO_OK ? make_rows(c, err) : status;
 }
 
+/* With very many channels or links, each is seldom full, and they are left out:
+ * what they exclude is then allowed. */
+static mo_regime regime_for(const mo_instance *x, const mo_regime *regime)
+{
+    mo_regime simple = *regime;
+
+    if (mo_resource_count(x, regime->congestion) > MAX_RESOURCES)
+        simple.congestion = MO_CONGESTION_NONE;
+    return simple;
+}
+
 mo_status mo_timed_case_make(const mo_fork *fork, const mo_timed_tree *tree,
                              const mo_regime *regime, int a, int b,
                              int64_t time_ns, int cells, mo_timed_case **made,
@@ -172,7 +183,7 @@ mo_status mo_timed_case_make(const mo_fork *fork, const mo_timed_tree *tree,
         return mo_fail_memory(err);
     c->fork = fork;
     c->tree = tree;
-    c->regime = *regime;
+    c->regime = regime_for(fork->places->x, regime);
     c->a = a;
     c->b = b;
     c->n_devices = fork->places->x->n_devices;
