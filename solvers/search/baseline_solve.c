@@ -260,3 +260,22 @@ mo_status mo_baseline_solve(const mo_task *task, const mo_baseline_model *model,
         mo_found_clear(&a.solver.found);
     return status;
 }
+
+mo_status mo_baseline_guide(const mo_task *task,
+                            const mo_formulation *formulation,
+                            mo_baseline_place *place, mo_placed *placed,
+                            mo_error *err)
+{
+    const mo_baseline_model model = {
+        .formulation = formulation,
+        .x = task->x,
+        .regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+    };
+    mo_baseline_solved solved;
+    mo_status status = mo_baseline_solve(task, &model, &solved, placed, err);
+
+    if (status == MO_OK && solved.solution)
+        status = place(task, solved.solution, placed, err);
+    mo_solution_free(solved.solution);
+    return status;
+}

@@ -35,4 +35,17 @@ mo_status mo_baseline_solve(const mo_task *task, const mo_baseline_model *model,
                             mo_baseline_solved *solved, mo_placed *placed,
                             mo_error *err);
 
+/* Places the task's ops by the solution of a program about them. */
+typedef mo_status mo_baseline_place(const mo_task *task,
+                                    const mo_solution *solution,
+                                    mo_placed *placed, mo_error *err);
+
+/* Solves the formulation's linear program, in which transfers do not disturb
+ * each other and memory is no matter, and where it has a solution places by
+ * that. */
+mo_status mo_baseline_guide(const mo_task *task,
+                            const mo_formulation *formulation,
+                            mo_baseline_place *place, mo_placed *placed,
+                            mo_error *err);
+
 #endif

@@ -81,18 +81,8 @@ static mo_status place_with(const mo_task *task, const mo_solution *solution,
 
 static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
 {
-    const mo_baseline_model model = {
-        .formulation = &mo_formulation_getf,
-        .x = task->x,
-        .regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
-    };
-    mo_baseline_solved solved;
-    mo_status status = mo_baseline_solve(task, &model, &solved, placed, err);
-
-    if (status == MO_OK && solved.solution)
-        status = place_with(task, solved.solution, placed, err);
-    mo_solution_free(solved.solution);
-    return status;
+    return mo_baseline_guide(task, &mo_formulation_getf, place_with, placed,
+                             err);
 }
 
 const mo_method mo_method_getf = {
