@@ -5,56 +5,16 @@
 #include <stdio.h>
 
 #include "base/random.h"
-#include "tests/problem.h"
+#include "tests/forked.h"
 #include "tests/suite.h"
 
 enum { ROOM = 1 << 16 };
 
-/* An instance whose ops u and v, where there are such, enclose all others. */
-typedef struct forked {
-    problem problem;
-    mo_places places;
-    mo_segment segment;
-    int *ops;
-    mo_fork *fork;
-} forked;
-
-static int end_of(const mo_instance *x, const char *name)
-{
-    for (int i = 0; i < x->n; i++)
-        if (strcmp(x->op_names[i], name) == 0)
-            return i;
-    return MO_FREE;
-}
-
 static void fork_make(forked *f, const char *graph, mo_tensors tensors)
 {
-    const mo_instance *x;
+    const mo_regime regime = { MO_CONGESTION_PORT, tensors, MO_MEMORY_STATIC };
 
-    memset(f, 0, sizeof *f);
-    problem_make(&f->problem, graph, "A; B; A-B gbps=8", NULL);
-    x = f->problem.x;
-    f->places.x = x;
-    f->places.regime =
-        (mo_regime){ MO_CONGESTION_PORT, tensors, MO_MEMORY_STATIC };
-    f->places.allowed = calloc((size_t) x->n * (size_t) x->n_devices, 1);
-    MUST(mo_places_find(&f->places, &err));
-    f->ops = calloc((size_t) x->n, sizeof *f->ops);
-    f->segment.ops = f->ops;
-    f->segment.u = end_of(x, "u");
-    f->segment.v = end_of(x, "v");
-    for (int i = 0; i < x->n; i++)
-        if (i != f->segment.u && i != f->segment.v)
-            f->ops[f->segment.n++] = i;
-    MUST(mo_fork_find(&f->places, &f->segment, &f->fork, &err));
-}
-
-static void fork_clear(forked *f)
-{
-    mo_fork_free(f->fork);
-    free(f->ops);
-    free(f->places.allowed);
-    problem_clear(&f->problem);
+    forked_make(f, graph, "A; B; A-B gbps=8", &regime);
 }
 
 #define TIMES "* t.A=2 t.B=3; *>* bytes=8;"
@@ -66,7 +26,7 @@ START_TEST(an_empty_segment_has_no_branches)
     fork_make(&f, TIMES "u; v; u>v", MO_TENSORS_ONCE);
     ck_assert_int_eq(f.fork->n_classes, 0);
     ck_assert(f.fork->relaxed); /* u>v itself is in no branch */
-    fork_clear(&f);
+    forked_clear(&f);
 }
 END_TEST
 
@@ -123,7 +83,7 @@ START_TEST(equal_branches_are_one_class)
     write_classes(f.fork, text, sizeof text);
     ck_assert_str_eq(text, forks[_i].classes);
     ck_assert_int_eq(f.fork->relaxed, forks[_i].relaxed);
-    fork_clear(&f);
+    forked_clear(&f);
 }
 END_TEST
 
@@ -157,12 +117,12 @@ START_TEST(one_tensor_of_u_is_shared)
     ck_assert_int_ge(u_row_of(&f, "d"), 0);
     ck_assert_int_ne(u_row_of(&f, "d"), f.fork->shared_row);
     ck_assert(f.fork->relaxed); /* z */
-    fork_clear(&f);
+    forked_clear(&f);
 
     fork_make(&f, graph, MO_TENSORS_PER_EDGE);
     ck_assert_int_eq(f.fork->shared_row, -1);
     ck_assert_int_ne(u_row_of(&f, "c"), u_row_of(&f, "a")); /* the longer, z */
-    fork_clear(&f);
+    forked_clear(&f);
 }
 END_TEST
 
@@ -181,7 +141,7 @@ START_TEST(another_tensor_with_two_readers_is_left_out)
     ck_assert_int_eq(u_row_of(&f, "d"), -1);
     ck_assert_int_eq(u_row_of(&f, "e"), -1);
     ck_assert(f.fork->relaxed);
-    fork_clear(&f);
+    forked_clear(&f);
 }
 END_TEST
 
@@ -263,7 +223,7 @@ START_TEST(branches_are_of_the_graph_and_alike)
         }
     }
     ck_assert_msg(sum == f.segment.n, "seed %d", _i);
-    fork_clear(&f);
+    forked_clear(&f);
     free(graph);
 }
 END_TEST
@@ -288,7 +248,7 @@ START_TEST(long_and_wide_forks_are_found)
     fork_make(&f, text, MO_TENSORS_ONCE);
     ck_assert_int_eq(f.fork->n_classes, _i ? 2 : 1); /* o0 reads u */
     ck_assert_int_eq(f.fork->classes[0].count, _i ? MANY - 1 : 1);
-    fork_clear(&f);
+    forked_clear(&f);
     free(text);
 }
 END_TEST

@@ -6,40 +6,22 @@
 
 #include "base/random.h"
 #include "tests/exhaustive.h"
+#include "tests/forked.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
 
 enum { ROOM = 1 << 13 };
 
-static int end_of(const mo_instance *x, const char *name)
-{
-    for (int i = 0; i < x->n; i++)
-        if (strcmp(x->op_names[i], name) == 0)
-            return i;
-    return MO_FREE;
-}
-
-/* All ops but u and v, where there are such, as a fork. */
 static int64_t bound_of(const mo_instance *x, const mo_regime *regime, int a,
                         int b)
 {
-    mo_places places = { x, *regime,
-                         calloc((size_t) x->n * (size_t) x->n_devices, 1) };
-    int *ops = calloc((size_t) x->n, sizeof *ops);
-    mo_segment segment = { end_of(x, "u"), end_of(x, "v"), ops, 0 };
-    mo_fork *fork = NULL;
+    forked f;
     int64_t bound_ns = -1;
 
-    MUST(mo_places_find(&places, &err));
-    for (int i = 0; i < x->n; i++)
-        if (i != segment.u && i != segment.v)
-            ops[segment.n++] = i;
-    MUST(mo_fork_find(&places, &segment, &fork, &err));
-    MUST(mo_fork_fast(fork, regime, segment.u == MO_FREE ? MO_FREE : a,
-                      segment.v == MO_FREE ? MO_FREE : b, &bound_ns, &err));
-    mo_fork_free(fork);
-    free(ops);
-    free(places.allowed);
+    forked_find(&f, x, regime);
+    MUST(mo_fork_fast(f.fork, regime, f.segment.u == MO_FREE ? MO_FREE : a,
+                      f.segment.v == MO_FREE ? MO_FREE : b, &bound_ns, &err));
+    forked_clear(&f);
     return bound_ns;
 }
 

@@ -8,73 +8,30 @@
 #include "base/random.h"
 #include "schedule/schedule.h"
 #include "solvers/search/exact.h"
-#include "tests/problem.h"
+#include "tests/forked.h"
 #include "tests/suite.h"
 
 enum { ROOM = 1 << 14, MAX_OPS = 9, MAX_DEVICES = 4 };
 
-/* All ops but u and v, where there are such. */
-typedef struct forked {
-    problem problem;
-    mo_regime regime;
-    mo_places places;
-    mo_segment segment;
-    int *ops;
-    mo_fork *fork;
-    int a, b;
-} forked;
-
-static int end_of(const mo_instance *x, const char *name)
+static int device_of(const forked *f, int op)
 {
-    for (int i = 0; i < x->n; i++)
-        if (strcmp(x->op_names[i], name) == 0)
-            return i;
-    return MO_FREE;
+    return op == MO_FREE ? MO_FREE : f->problem.x->pin[op];
 }
 
-static int device_of(const mo_instance *x, int op)
+static bool ask(const forked *f, int64_t time_ns,
+                const mo_timed_options *options)
 {
-    return op == MO_FREE ? MO_FREE : x->pin[op];
-}
+    bool refuted;
 
-static void forked_make(forked *f, const char *graph, const char *cluster,
-                        mo_regime regime)
-{
-    const mo_instance *x;
-
-    memset(f, 0, sizeof *f);
-    problem_make(&f->problem, graph, cluster, NULL);
-    x = f->problem.x;
-    f->regime = regime;
-    f->places = (mo_places){ x, regime,
-                             calloc((size_t) x->n * (size_t) x->n_devices, 1) };
-    MUST(mo_places_find(&f->places, &err));
-    f->ops = calloc((size_t) x->n, sizeof *f->ops);
-    f->segment = (mo_segment){ end_of(x, "u"), end_of(x, "v"), f->ops, 0 };
-    f->a = device_of(x, f->segment.u);
-    f->b = device_of(x, f->segment.v);
-    for (int i = 0; i < x->n; i++)
-        if (i != f->segment.u && i != f->segment.v)
-            f->ops[f->segment.n++] = i;
-    MUST(mo_fork_find(&f->places, &f->segment, &f->fork, &err));
-}
-
-static void forked_clear(forked *f)
-{
-    mo_fork_free(f->fork);
-    free(f->ops);
-    free(f->places.allowed);
-    problem_clear(&f->problem);
+    MUST(mo_fork_timed(f->fork, &f->places.regime, device_of(f, f->segment.u),
+                       device_of(f, f->segment.v), time_ns, options, &refuted,
+                       &err));
+    return refuted;
 }
 
 static bool is_refuted(const forked *f, int64_t time_ns)
 {
-    mo_timed_options options = { .effort = 1 };
-    bool refuted;
-
-    MUST(mo_fork_timed(f->fork, &f->regime, f->a, f->b, time_ns, &options,
-                       &refuted, &err));
-    return refuted;
+    return ask(f, time_ns, &(mo_timed_options){ .effort = 1 });
 }
 
 /* u and v take no time in all forks here: the optimum is the fork's own. */
@@ -83,7 +40,7 @@ static int64_t optimum_of(const forked *f)
     mo_exact_options options = { .below_ns = INT64_MAX };
     mo_exact_result result = { 0 };
 
-    MUST(mo_exact(f->problem.x, &f->regime, &options, &result, &err));
+    MUST(mo_exact(f->problem.x, &f->places.regime, &options, &result, &err));
     ck_assert(result.finished);
     mo_schedule_free(result.best);
     return result.lower_ns;
@@ -128,7 +85,7 @@ START_TEST(what_is_plain_is_refuted)
     forked f;
     int64_t optimum_ns = plain[_i].optimum_ns;
 
-    forked_make(&f, plain[_i].graph, "A; B; A-B gbps=8", plain[_i].regime);
+    forked_make(&f, plain[_i].graph, "A; B; A-B gbps=8", &plain[_i].regime);
     ck_assert_int_eq(optimum_of(&f), optimum_ns);
     ck_assert(!is_refuted(&f, optimum_ns));
     ck_assert(is_refuted(&f, optimum_ns - optimum_ns / 100));
@@ -229,7 +186,7 @@ static void random_fork(forked *f, writer *w, int seed)
 
     *w = (writer){ { (uint64_t) seed }, "", 0 };
     write_fork(w, clusters[at].n_devices);
-    forked_make(f, w->text, clusters[at].text, regime);
+    forked_make(f, w->text, clusters[at].text, &regime);
 }
 
 START_TEST(what_can_be_done_is_not_refuted)
@@ -271,7 +228,7 @@ START_TEST(what_is_not_refuted_comes_with_a_placement)
 {
     writer w;
     forked f;
-    bool suggested, refuted;
+    bool suggested;
     int device[MAX_OPS + 2];
     int64_t start_ns[MAX_OPS + 2], time_ns;
     mo_timed_options options = { .effort = 1,
@@ -281,8 +238,7 @@ START_TEST(what_is_not_refuted_comes_with_a_placement)
 
     random_fork(&f, &w, _i);
     time_ns = optimum_of(&f);
-    MUST(mo_fork_timed(f.fork, &f.regime, f.a, f.b, time_ns, &options, &refuted,
-                       &err));
+    ask(&f, time_ns, &options);
     ck_assert_msg(suggested == (time_ns > 0), "seed %d", _i);
     for (int i = 0; i < f.segment.n && suggested; i++) {
         ck_assert(mo_places_allowed(&f.places, f.ops[i], device[i]));
