@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 #include "schedule/single.h"
-#include "schedule/validate.h"
 #include "solvers/search/getf_groups.h"
 #include "solvers/search/oct.h"
 #include "solvers/search/queue.h"
 #include "tests/crowd.h"
 #include "tests/graphs.h"
+#include "tests/judged.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
 #include "tests/ten_tasks.h"
@@ -454,21 +454,6 @@ static bool needs_solver(const mo_method *method)
 static bool is_quick(const mo_method *method)
 {
     return !needs_solver(method) && strcmp(method->name, "moirai") != 0;
-}
-
-static void check_judged(const mo_instance *x, const mo_placed *placed,
-                         const char *name, int seed)
-{
-    mo_verdict *verdict = NULL;
-
-    MUST(mo_validate(x, placed->schedule, 4, &verdict, &err));
-    for (int i = 0; i < verdict->n; i++)
-        ck_assert_msg(
-            !placed->fits && verdict->violations[i].rule == MO_BROKEN_MEMORY,
-            "%s, seed %d: %s", name, seed, verdict->violations[i].text);
-    ck_assert_msg(placed->fits || verdict->n > 0, "%s, seed %d: it does fit",
-                  name, seed);
-    mo_verdict_free(verdict);
 }
 
 /* Only where pins leave no choice is there no answer. */

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "models/lp.h"
-#include "schedule/validate.h"
 #include "solvers/search/method.h"
 #include "solvers/search/relax.h"
 #include "tests/crowd.h"
+#include "tests/judged.h"
 #include "tests/model_case.h"
 #include "tests/problem.h"
 #include "tests/random_problem.h"
@@ -191,21 +191,6 @@ END_TEST
 
 static const mo_method *const methods[] = { &mo_method_m_sct, &mo_method_getf,
                                             &mo_method_pesto };
-
-static void check_judged(const mo_instance *x, const mo_placed *placed,
-                         const char *name, int seed)
-{
-    mo_verdict *verdict = NULL;
-
-    MUST(mo_validate(x, placed->schedule, 4, &verdict, &err));
-    for (int i = 0; i < verdict->n; i++)
-        ck_assert_msg(
-            !placed->fits && verdict->violations[i].rule == MO_BROKEN_MEMORY,
-            "%s, seed %d: %s", name, seed, verdict->violations[i].text);
-    ck_assert_msg(placed->fits || verdict->n > 0, "%s, seed %d: it does fit",
-                  name, seed);
-    mo_verdict_free(verdict);
-}
 
 /* Pesto's two devices may be too small, or others pinned to; the others always
  * have an answer. */
