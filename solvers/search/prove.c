@@ -4,13 +4,15 @@
 #include <string.h>
 
 enum {
-    EXACT_OPS = 22,  /* blocks of so few are searched through */
-    MOST_EFFORT = 7, /* then there is no more hope for a target */
+    EXACT_OPS = 22,   /* blocks of so few are searched through */
+    MOST_EFFORT = 7,  /* then there is no more hope for a target */
+    TIMED_EFFORT = 4, /* the first that tells much, of large blocks */
+    MOST_TIMED_EFFORT = 16,
     LEAST_PATHS = 5,
     PLAN_WORK = 100000000, /* aims by paths */
     MOST_PATHS = 100,      /* made longer in one plan */
     FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
-    STEP = 80,         /* part of a time to raise it by at once */
+    STEP = 40,         /* part of a time to raise it by at once */
     SMALL_STEP = 4,    /* the same where that is no effort */
     FINE = 2000        /* parts of a time that are too few to be a target */
 };
@@ -45,6 +47,11 @@ static aim *aim_of(const mo_prover *m, int block, int pair)
 static bool is_small(const mo_prover *m, int block)
 {
     return m->blocks->blocks[block].segment->n <= EXACT_OPS;
+}
+
+static int most_effort(const mo_prover *m, int block)
+{
+    return is_small(m, block) ? MOST_EFFORT : MOST_TIMED_EFFORT;
 }
 
 static int longest_chain(const mo_blocks *blocks)
@@ -143,7 +150,8 @@ static int64_t most_ns(const mo_prover *m, int block, int pair)
     const aim *it = aim_of(m, block, pair);
     int64_t least_ns = b->lower_ns[pair], most = b->seen_ns[pair], step_ns;
 
-    if (b->segment->n == 0 || it->effort == 0 || it->effort > MOST_EFFORT)
+    if (b->segment->n == 0 || it->effort == 0 ||
+        it->effort > most_effort(m, block))
         return least_ns;
     step_ns = least_ns / (is_small(m, block) ? SMALL_STEP : STEP) + 1;
     if (most - least_ns > step_ns)
@@ -283,9 +291,10 @@ static bool try_harder(mo_prover *m)
             aim *it = aim_of(m, i, p);
 
             if (it->uses == 0 || it->failed_ns == INT64_MAX ||
-                it->effort > MOST_EFFORT || b->lower_ns[p] >= b->seen_ns[p])
+                it->effort > most_effort(m, i) ||
+                b->lower_ns[p] >= b->seen_ns[p])
                 continue;
-            it->effort++;
+            it->effort = is_small(m, i) ? it->effort + 1 : 2 * it->effort;
             it->failed_ns = INT64_MAX;
             any = true;
         }
@@ -442,7 +451,7 @@ void mo_prover_take(mo_prover *m, mo_proof *it)
     aim *a = aim_of(m, it->block, it->pair);
 
     if (it->how == MO_PROOF_FAST)
-        a->effort = 1;
+        a->effort = TIMED_EFFORT;
     else if (it->lower_ns < it->target_ns && it->target_ns < a->failed_ns)
         a->failed_ns = it->target_ns;
     if (it->lower_ns > *lower_ns)
