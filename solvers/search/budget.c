@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "schedule/places.h"
 
 /*
  * Prices first: with a price on each device's bytes, the path that is cheapest
@@ -60,7 +61,7 @@ static const int64_t *direct_bytes(const budget *b, int kind, int pair)
     memset(b->own, 0, (size_t) b->n_devices * sizeof *b->own);
     if (v != MO_FREE)
         b->own[b->kinds->states->device[pair % b->n_states]] =
-            mo_kinds_bytes(b->kinds, b->kinds->x, v);
+            mo_places_resident(b->kinds->x, b->kinds->regime.memory, v);
     return b->own;
 }
 

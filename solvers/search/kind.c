@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/places.h"
+
 bool mo_direct_queues(const mo_instance *x, const mo_regime *regime, int from,
                       int to)
 {
@@ -33,19 +35,6 @@ int64_t mo_direct_ns(const mo_instance *x, const mo_regime *regime, int u,
     return mo_direct_queues(x, regime, from, to) ? sum_ns : longest_ns;
 }
 
-int64_t mo_kinds_bytes(const mo_kinds *kinds, const mo_instance *x, int op)
-{
-    switch (kinds->regime.memory) {
-    case MO_MEMORY_STATIC:
-        return x->memory_bytes[op];
-    case MO_MEMORY_LIVE:
-        return x->weight_bytes[op];
-    case MO_MEMORY_NONE:
-        break;
-    }
-    return 0;
-}
-
 /* All by itself, op could be there. */
 static bool may_be(const mo_kinds *kinds, int op, int device)
 {
@@ -53,7 +42,8 @@ static bool may_be(const mo_kinds *kinds, int op, int device)
 
     return (x->pin[op] == MO_FREE || x->pin[op] == device) &&
            (kinds->regime.memory == MO_MEMORY_NONE ||
-            mo_kinds_bytes(kinds, x, op) <= x->capacity_bytes[device]);
+            mo_places_resident(x, kinds->regime.memory, op) <=
+                x->capacity_bytes[device]);
 }
 
 /* u and v of the piece, in the whole, may be on a and b. */
@@ -306,7 +296,8 @@ static int find_bytes(const mo_kinds *kinds, const mo_kind *kind,
 
     memset(bytes, 0, (size_t) kinds->x->n_devices * sizeof *bytes);
     for (int i = 0; i < s->n; i++)
-        bytes[s->device[i]] += mo_kinds_bytes(kinds, kind->part->x, i);
+        bytes[s->device[i]] +=
+            mo_places_resident(kind->part->x, kinds->regime.memory, i);
     for (int k = 1; k < kinds->x->n_devices; k++)
         most = bytes[k] > bytes[most] ? k : most;
     return most;

@@ -82,9 +82,6 @@ mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
 mo_status mo_kind_improve(const mo_kinds *kinds, mo_kind *kind, int pair,
                           mo_schedule *schedule, mo_error *err);
 
-/* What an op takes of its device for good. */
-int64_t mo_kinds_bytes(const mo_kinds *kinds, const mo_instance *x, int op);
-
 /* How long what u sends to v takes from device to device, nothing lying between
  * them, in the order of its transfers; each of them begins when the one before
  * it has ended, or, where they are not in each other's way, at once. */

@@ -9,13 +9,13 @@ static bool may_by_pin(const mo_instance *x, int op, int device)
     return x->pin[op] == MO_FREE || x->pin[op] == device;
 }
 
-int64_t mo_places_bytes(const mo_places *p, int op)
+int64_t mo_places_resident(const mo_instance *x, mo_memory memory, int op)
 {
-    switch (p->regime.memory) {
+    switch (memory) {
     case MO_MEMORY_STATIC:
-        return p->x->memory_bytes[op];
+        return x->memory_bytes[op];
     case MO_MEMORY_LIVE:
-        return p->x->weight_bytes[op];
+        return x->weight_bytes[op];
     case MO_MEMORY_NONE:
         break;
     }

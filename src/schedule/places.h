@@ -37,6 +37,11 @@ mo_status mo_places_find(mo_places *p, mo_error *err);
 void mo_places_allow_by_pin(mo_places *p, int op);
 
 /* What op takes of a device for good, wherever it is. */
-int64_t mo_places_bytes(const mo_places *p, int op);
+int64_t mo_places_resident(const mo_instance *x, mo_memory memory, int op);
+
+static inline int64_t mo_places_bytes(const mo_places *p, int op)
+{
+    return mo_places_resident(p->x, p->regime.memory, op);
+}
 
 #endif

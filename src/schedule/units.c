@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "schedule/places.h"
 
 /* Numbers the units; unit_of_group is as long as there are groups. */
 static void number(const mo_instance *x, mo_units *u, int *unit_of_group)
@@ -36,27 +37,14 @@ static void list_ops(const mo_instance *x, mo_units *u)
     u->start[u->n] = x->n;
 }
 
-static int64_t op_bytes(const mo_instance *x, const mo_regime *regime, int op)
-{
-    switch (regime->memory) {
-    case MO_MEMORY_STATIC:
-        return x->memory_bytes[op];
-    case MO_MEMORY_LIVE:
-        return x->weight_bytes[op];
-    case MO_MEMORY_NONE:
-        break;
-    }
-    return 0;
-}
-
 static void add_up(const mo_instance *x, const mo_regime *regime, mo_units *u)
 {
     for (int i = 0; i < x->n; i++) {
         int unit = u->of_op[i];
+        int64_t bytes = mo_places_resident(x, regime->memory, i);
 
         u->pin[unit] = x->pin[i];
-        if (!mo_int64_add(u->bytes[unit], op_bytes(x, regime, i),
-                          &u->bytes[unit]))
+        if (!mo_int64_add(u->bytes[unit], bytes, &u->bytes[unit]))
             u->bytes[unit] = INT64_MAX;
     }
 }
