@@ -173,8 +173,8 @@ END_TEST
 static const char *const impostors[] = {
     "exit 1",
     "echo '  Primal bound      1'; echo '  Dual bound        9999999'",
-    "printf '=obj= 1\\nw 1\\nx_0_0 1\\n' >solution.sol; "
-    "echo '  Status            Optimal'; echo '  Dual bound        1'",
+    ("printf '=obj= 1\\nw 1\\nx_0_0 1\\n' >solution.sol; "
+     "echo '  Status            Optimal'; echo '  Dual bound        1'"),
     "kill -9 $$",
 };
 
