@@ -15,7 +15,8 @@ lint()
 # rest of the page; nothing where there is no groff.
 groff_says()
 {
-    ! command -v groff >/dev/null || groff -mandoc -Tascii "$1" 2>&1 >/dev/null
+    ! command -v groff >/dev/null ||
+        { groff -mandoc -Tascii "$1" >/dev/null; } 2>&1
 }
 
 # Pages the page refers to that are neither ours nor in this list.
