@@ -11,13 +11,6 @@
 /* With more devices than this only the quickest are tried at the ends. */
 enum { MOST_STATES = 6 };
 
-static int compare_ints(const void *a, const void *b)
-{
-    int s = *(const int *) a, t = *(const int *) b;
-
-    return (s > t) - (s < t);
-}
-
 /* The segment's ops and its two ends, ascending. */
 static mo_status make_part(const mo_instance *x, const mo_segment *segment,
                            mo_along_block *block, mo_error *err)
@@ -34,7 +27,6 @@ static mo_status make_part(const mo_instance *x, const mo_segment *segment,
         ops[n++] = segment->ops[i];
     if (segment->v != MO_FREE)
         ops[n++] = segment->v;
-    qsort(ops, (size_t) n, sizeof *ops, compare_ints);
     block->u = segment->u == MO_FREE ? MO_FREE : 0;
     block->v = segment->v == MO_FREE ? MO_FREE : n - 1;
     status = mo_part_make(x, ops, n, segment->u != MO_FREE, &block->part, err);
@@ -146,36 +138,15 @@ static mo_instance pinned(const mo_along_block *block, int a, int b, int *room)
     return x;
 }
 
-/* The devices that are quickest for everything, at most MOST_STATES. */
-static int choose_states(const mo_instance *x, int *states)
-{
-    int n = 0;
-
-    while (n < x->n_devices && n < MOST_STATES) {
-        int best = -1;
-
-        for (int k = 0; k < x->n_devices; k++) {
-            bool taken = false;
-
-            for (int i = 0; i < n; i++)
-                taken = taken || states[i] == k;
-            if (!taken &&
-                (best < 0 || mo_single_ns(x, k) < mo_single_ns(x, best)))
-                best = k;
-        }
-        states[n++] = best;
-    }
-    return n;
-}
-
 /* What threads do with the blocks. */
 typedef struct jobs {
     mo_along_blocks *blocks;
     const mo_stop *stop;
-    int states[MOST_STATES], n_states; /* for choosing */
-    int64_t moves;                     /* for improving */
-    bool twins;                        /* only those that have one, or others */
-    mo_status *status;                 /* by block */
+    const int *states; /* for choosing: devices */
+    int n_states;
+    int64_t moves;     /* for improving */
+    bool twins;        /* only those that have one, or others */
+    mo_status *status; /* by block */
     mo_error *errors;
 } jobs;
 
@@ -380,16 +351,22 @@ mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
     size_t size = (size_t) blocks->n * (size_t) blocks->x->n_devices + 1;
     int64_t *until = calloc(size, sizeof *until);
     int *from = calloc(size, sizeof *from);
-    jobs j = { .stop = stop };
-    mo_status status = until && from ? MO_OK : mo_fail_memory(err);
+    int K = blocks->x->n_devices;
+    int *states = calloc((size_t) K + 1, sizeof *states);
+    jobs j = { .stop = stop,
+               .states = states,
+               .n_states = K < MOST_STATES ? K : MOST_STATES };
+    mo_status status = until && from && states
+                           ? mo_single_order(blocks->x, states, err)
+                           : mo_fail_memory(err);
 
-    j.n_states = choose_states(blocks->x, j.states);
     if (status == MO_OK)
         status = run_jobs(blocks, try_pairs, &j, err);
     if (status == MO_OK)
         choose_pairs(blocks, until, from);
     free(until);
     free(from);
+    free(states);
     return status;
 }
 

@@ -208,20 +208,6 @@ static mo_status begin(annealing *a, mo_error *err)
                                                          : MO_OK;
 }
 
-static mo_status clone(const mo_instance *x, const mo_schedule *s,
-                       mo_schedule **copy, mo_error *err)
-{
-    mo_status status = mo_schedule_new(x, &s->regime, s->device, copy, err);
-
-    if (status != MO_OK)
-        return status;
-    memcpy((*copy)->start_ns, s->start_ns, (size_t) s->n * sizeof *s->start_ns);
-    for (int i = 0; i < s->n_transfers; i++)
-        (*copy)->transfers[i] = s->transfers[i];
-    (*copy)->makespan_ns = s->makespan_ns;
-    return MO_OK;
-}
-
 /* Shifted, unless memory would not allow that. */
 static mo_status copy_start(const annealing *a, mo_schedule **schedule,
                             mo_error *err)
@@ -229,7 +215,7 @@ static mo_status copy_start(const annealing *a, mo_schedule **schedule,
     const mo_instance *x = a->walk.x;
     mo_schedule *s = NULL;
     bool fits = false;
-    mo_status status = clone(x, a->start, &s, err);
+    mo_status status = mo_schedule_copy(x, a->start, &s, err);
 
     if (status == MO_OK)
         status = mo_schedule_shift(x, s, err);
@@ -240,7 +226,8 @@ static mo_status copy_start(const annealing *a, mo_schedule **schedule,
         return MO_OK;
     }
     mo_schedule_free(s);
-    return status == MO_OK ? clone(x, a->start, schedule, err) : status;
+    return status == MO_OK ? mo_schedule_copy(x, a->start, schedule, err)
+                           : status;
 }
 
 static mo_status finish(annealing *a, mo_schedule **schedule, mo_error *err)

@@ -37,27 +37,13 @@ typedef struct assistance {
 
 /* ---------------------------------------------------------------- the model */
 
-static mo_status copy_schedule(const mo_instance *x, const mo_schedule *s,
-                               mo_schedule **copy, mo_error *err)
-{
-    mo_status status = mo_schedule_new(x, &s->regime, s->device, copy, err);
-
-    if (status != MO_OK)
-        return status;
-    memcpy((*copy)->start_ns, s->start_ns, (size_t) s->n * sizeof *s->start_ns);
-    for (int t = 0; t < s->n_transfers; t++)
-        (*copy)->transfers[t] = s->transfers[t];
-    (*copy)->makespan_ns = s->makespan_ns;
-    return MO_OK;
-}
-
 static mo_status make_model(assistance *a, mo_error *err)
 {
     mo_schedule *start = NULL;
     mo_status status = MO_OK;
 
     if (a->options->start)
-        status = copy_schedule(a->x, a->options->start, &start, err);
+        status = mo_schedule_copy(a->x, a->options->start, &start, err);
     if (status == MO_OK)
         status = mo_frame_make_strong(a->x, a->regime, 0, NULL, start,
                                       &a->frame, err);

@@ -13,20 +13,6 @@ enum {
     WHOLE_OPS = 40   /* so few are searched as one where memory is short */
 };
 
-typedef struct quick {
-    int64_t alone_ns;
-    int device;
-} quick;
-
-static int compare_quick(const void *a, const void *b)
-{
-    const quick *s = a, *t = b;
-
-    if (s->alone_ns != t->alone_ns)
-        return s->alone_ns < t->alone_ns ? -1 : 1;
-    return (s->device > t->device) - (s->device < t->device);
-}
-
 static int compare_ints(const void *a, const void *b)
 {
     int s = *(const int *) a, t = *(const int *) b;
@@ -38,19 +24,12 @@ static int compare_ints(const void *a, const void *b)
 static mo_status choose_quickest(const mo_instance *x, mo_states *states,
                                  mo_error *err)
 {
-    quick *devices = malloc((size_t) x->n_devices * sizeof *devices);
+    mo_status status = mo_single_order(x, states->device, err);
 
-    if (!devices)
-        return mo_fail_memory(err);
-    for (int k = 0; k < x->n_devices; k++)
-        devices[k] = (quick){ mo_single_ns(x, k), k };
-    qsort(devices, (size_t) x->n_devices, sizeof *devices, compare_quick);
-    for (int a = 0; a < states->n; a++)
-        states->device[a] = devices[a].device;
-    qsort(states->device, (size_t) states->n, sizeof *states->device,
-          compare_ints);
-    free(devices);
-    return MO_OK;
+    if (status == MO_OK)
+        qsort(states->device, (size_t) states->n, sizeof *states->device,
+              compare_ints);
+    return status;
 }
 
 static mo_status choose_states(const mo_instance *x, mo_states *states,

@@ -169,30 +169,13 @@ static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
     return status;
 }
 
-static mo_status copy(const attempt *t, const mo_schedule *s,
-                      mo_schedule **copied, mo_error *err)
-{
-    mo_schedule *made = NULL;
-    mo_status status =
-        mo_schedule_new(&t->x, &t->kinds->regime, s->device, &made, err);
-
-    if (status != MO_OK)
-        return status;
-    memcpy(made->start_ns, s->start_ns, (size_t) s->n * sizeof *s->start_ns);
-    if (s->n_transfers > 0)
-        memcpy(made->transfers, s->transfers,
-               (size_t) s->n_transfers * sizeof *s->transfers);
-    made->makespan_ns = s->makespan_ns;
-    *copied = made;
-    return MO_OK;
-}
-
 /* The best there is to begin with. */
 static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
 {
     const mo_schedule *own = t->kind->pairs[t->it->pair].best;
-    mo_status status =
-        own && !t->it->anew ? copy(t, own, best, err) : start(t, best, err);
+    mo_status status = own && !t->it->anew
+                           ? mo_schedule_copy(&t->x, own, best, err)
+                           : start(t, best, err);
 
     return status == MO_OK && !t->it->anew ? try_others(t, best, err) : status;
 }
@@ -251,7 +234,7 @@ static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
                            : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = copy(t, *start_from, &like, err);
+        status = mo_schedule_copy(&t->x, *start_from, &like, err);
     if (status == MO_OK) {
         follow_hint(t, like);
         join_groups(t, like, first);

@@ -169,6 +169,20 @@ void mo_schedule_free(mo_schedule *schedule)
     free(schedule);
 }
 
+mo_status mo_schedule_copy(const mo_instance *x, const mo_schedule *s,
+                           mo_schedule **copy, mo_error *err)
+{
+    mo_status status = mo_schedule_new(x, &s->regime, s->device, copy, err);
+
+    if (status != MO_OK)
+        return status;
+    memcpy((*copy)->start_ns, s->start_ns, (size_t) s->n * sizeof *s->start_ns);
+    for (int i = 0; i < s->n_transfers; i++)
+        (*copy)->transfers[i] = s->transfers[i];
+    (*copy)->makespan_ns = s->makespan_ns;
+    return MO_OK;
+}
+
 mo_transfer *mo_schedule_transfer(const mo_schedule *s, int item, int to)
 {
     const mo_transfer key = { .item = item, .to = to };

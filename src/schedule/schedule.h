@@ -40,6 +40,10 @@ mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
                           mo_error *err);
 void mo_schedule_free(mo_schedule *schedule);
 
+/* Another one like it, times and all. */
+mo_status mo_schedule_copy(const mo_instance *x, const mo_schedule *s,
+                           mo_schedule **copy, mo_error *err);
+
 /* The transfer of an item to a device, or NULL. */
 mo_transfer *mo_schedule_transfer(const mo_schedule *s, int item, int to);
 

@@ -12,6 +12,36 @@ int64_t mo_single_ns(const mo_instance *x, int device)
     return sum_ns;
 }
 
+typedef struct speed {
+    int64_t all_ns;
+    int device;
+} speed;
+
+static int compare_speeds(const void *a, const void *b)
+{
+    const speed *v = a, *w = b;
+
+    if (v->all_ns != w->all_ns)
+        return v->all_ns < w->all_ns ? -1 : 1;
+    return (v->device > w->device) - (v->device < w->device);
+}
+
+mo_status mo_single_order(const mo_instance *x, int *devices, mo_error *err)
+{
+    size_t n = (size_t) x->n_devices;
+    speed *speeds = malloc((n + 1) * sizeof *speeds);
+
+    if (!speeds)
+        return mo_fail_memory(err);
+    for (int k = 0; k < x->n_devices; k++)
+        speeds[k] = (speed){ mo_single_ns(x, k), k };
+    qsort(speeds, n, sizeof *speeds, compare_speeds);
+    for (int k = 0; k < x->n_devices; k++)
+        devices[k] = speeds[k].device;
+    free(speeds);
+    return MO_OK;
+}
+
 static bool may_run_alone(const mo_instance *x, int device)
 {
     for (int i = 0; i < x->n; i++)

@@ -17,6 +17,10 @@ mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
 /* How long all of them take there. */
 int64_t mo_single_ns(const mo_instance *x, int device);
 
+/* All devices, those on which that is least first; devices has a place for
+ * each. */
+mo_status mo_single_order(const mo_instance *x, int *devices, mo_error *err);
+
 /* The device on which that is least of those that can take all of them, and how
  * long it is; MO_FREE: none can. */
 mo_status mo_single_best(const mo_instance *x, const mo_regime *regime,
