@@ -1,0 +1,18 @@
+/*
+ * evaluate.h - one operator, done at once in this process.
+ *
+ * For constants that follow from constants, and for tests: the operator is
+ * lowered and its calls are run by the CPU backend with one thread.
+ */
+#ifndef MO_EXEC_EVALUATE_H
+#define MO_EXEC_EVALUATE_H
+
+#include "base/error.h"
+#include "exec/dense.h"
+#include "exec/op/site.h"
+
+/* All inputs of the site have values.  Fills site->n_out tensors, which are the
+ * caller's to clear (zeros before; cleared again on failure). */
+mo_status mo_evaluate(const mo_site *site, mo_dense *outputs, mo_error *err);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * call.h - what operators are lowered to: the few things a backend can do.
+ *
+ * The waist of the executor.  Lowering knows what OpenVINO means by an operator
+ * and its attributes; backends know how to do these calls fast and nothing of
+ * operators.  Everything is told in plain numbers: axes counted from the front,
+ * padding worked out, strides in elements.
+ *
+ * Operands are numbers of tensors: those of one operator at first (its inputs,
+ * then its outputs, then temporaries, see mo_lowered), later values of a plan.
+ * Every tensor lies row by row.  A channels_last one has the order N, spatial,
+ * C in memory, while its shape still reads N, C, spatial; the strides of
+ * copies, points and reductions follow the memory.
+ */
+#ifndef MO_EXEC_OP_CALL_H
+#define MO_EXEC_OP_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "exec/dense.h"
+#include "exec/op/point.h"
+#include "exec/op/site.h"
+
+typedef enum mo_call_kind {
+    MO_CALL_VIEW,   /* the bytes of in[0] under another shape */
+    MO_CALL_POINT,  /* elementwise; operands of the program are in[] */
+    MO_CALL_COPY,   /* boxes of elements moved */
+    MO_CALL_MATMUL, /* in: a, b */
+    MO_CALL_CONV,   /* in: data, weights */
+    MO_CALL_POOL,   /* in: data; out: result, and where maxima were */
+    MO_CALL_REDUCE,
+    MO_CALL_SOFTMAX,
+    MO_CALL_NORM,
+    MO_CALL_GATHER,  /* in: data, indices */
+    MO_CALL_SCATTER, /* in: data, indices, updates */
+    MO_CALL_TOPK,    /* out: values, indices */
+    MO_CALL_CUMSUM,
+    MO_CALL_INTERPOLATE,
+    MO_CALL_ATTENTION, /* in: q, k, v, and a mask or not */
+    MO_CALL_RANGE,     /* start, stop and step may come from anywhere */
+    MO_CALL_KINDS
+} mo_call_kind;
+
+/* ---- COPY: out[out_offset + i . out_stride] = in[in_offset + i . in_stride]
+ * for all i within extent; or a number, everywhere.  Boxes are done in order;
+ * the bytes of elements are what they are. */
+enum { MO_COPY_FILL = -1 };
+
+typedef struct mo_copy_box {
+    int from; /* index into the call's in, or MO_COPY_FILL */
+    int to;   /* index into the call's out */
+    double fill;
+    int rank;
+    int64_t extent[MO_MAX_RANK];
+    int64_t in_offset, in_stride[MO_MAX_RANK]; /* may be 0 or negative */
+    int64_t out_offset, out_stride[MO_MAX_RANK];
+} mo_copy_box;
+
+typedef struct mo_copy_call {
+    mo_copy_box *boxes;
+    int n_boxes;
+    /* in[fill_in] holds the number for fills instead; -1: there is none. */
+    int fill_in;
+} mo_copy_call;
+
+/* ---- MATMUL: for every batch index, c[m][n] = sum over k of a[m][k] b[k][n].
+ * Any strides; a backend that needs rows packs what has none. */
+enum { MO_MATMUL_MAX_BATCH = MO_MAX_RANK };
+
+typedef struct mo_matmul_side {
+    int64_t row, column; /* strides of the two dimensions of the matrix */
+    int64_t batch[MO_MATMUL_MAX_BATCH];
+} mo_matmul_side;
+
+typedef struct mo_matmul_call {
+    int64_t m, n, k;
+    int n_batch;
+    int64_t extent[MO_MATMUL_MAX_BATCH];
+    mo_matmul_side a, b, c;
+} mo_matmul_call;
+
+/* ---- CONV, also transposed (ConvolutionBackpropData).  Weights lie as
+ * [groups, out / groups, in / groups, spatial]; transposed as
+ * [groups, in / groups, out / groups, spatial]. */
+enum { MO_MAX_SPATIAL = 3 };
+
+typedef struct mo_conv_call {
+    int spatial; /* 1 to 3 */
+    int64_t batch, in_channels, out_channels, groups;
+    int64_t in[MO_MAX_SPATIAL], out[MO_MAX_SPATIAL], kernel[MO_MAX_SPATIAL];
+    int64_t stride[MO_MAX_SPATIAL], dilation[MO_MAX_SPATIAL];
+    int64_t pad_begin[MO_MAX_SPATIAL], pad_end[MO_MAX_SPATIAL];
+    bool transposed;
+    bool channels_last; /* data and result */
+} mo_conv_call;
+
+/* ---- POOL.  Windows may hang over the end (ceil rounding): out tells. */
+typedef struct mo_pool_call {
+    int spatial;
+    int64_t batch, channels;
+    int64_t in[MO_MAX_SPATIAL], out[MO_MAX_SPATIAL], kernel[MO_MAX_SPATIAL];
+    int64_t stride[MO_MAX_SPATIAL], dilation[MO_MAX_SPATIAL];
+    int64_t pad_begin[MO_MAX_SPATIAL], pad_end[MO_MAX_SPATIAL];
+    bool average;
+    bool exclude_pad; /* an average counts real elements only */
+    bool adaptive;    /* windows from in and out; kernel means nothing */
+    int index_axis;   /* of the second output: indices count within the
+                         dimensions from there on */
+    bool channels_last;
+} mo_pool_call;
+
+/* ---- REDUCE: dimensions of the input one by one; those marked go. */
+typedef enum mo_reduce_op {
+    MO_REDUCE_SUM,
+    MO_REDUCE_MEAN,
+    MO_REDUCE_MAX,
+    MO_REDUCE_MIN,
+    MO_REDUCE_PROD,
+    MO_REDUCE_L1,
+    MO_REDUCE_L2,
+    MO_REDUCE_AND,
+    MO_REDUCE_OR
+} mo_reduce_op;
+
+typedef struct mo_reduce_call {
+    mo_reduce_op op;
+    int rank;
+    int64_t extent[MO_MAX_RANK];
+    int64_t in_stride[MO_MAX_RANK];
+    int64_t out_stride[MO_MAX_RANK]; /* 0 where reduced */
+    bool reduced[MO_MAX_RANK];
+} mo_reduce_call;
+
+/* ---- SOFTMAX over the middle one of three dimensions. */
+typedef struct mo_softmax_call {
+    int64_t outer, count, inner;
+    bool log;
+} mo_softmax_call;
+
+/* ---- NORM: over each of groups rows of count elements, contiguous: minus
+ * mean (unless rms), over sqrt(variance + eps) (eps outside of the root:
+ * sqrt(variance) + eps).  Scale and shift are its epilogue. */
+typedef struct mo_norm_call {
+    int64_t groups, count;
+    double eps;
+    bool center; /* subtract the mean */
+    bool scale;  /* divide by the deviation */
+    bool eps_outside;
+    bool max_eps; /* sqrt(max(sum of squares, eps)), not the mean's:
+                     NormalizeL2 */
+    bool sum;     /* of squares, not their mean: NormalizeL2 */
+} mo_norm_call;
+
+/* ---- GATHER, three ways to mean an index. */
+typedef enum mo_gather_kind {
+    MO_GATHER_AXIS,     /* batch, outer, data axis, inner: Gather */
+    MO_GATHER_ELEMENTS, /* an index for every element of the result */
+    MO_GATHER_ND        /* an index of index_depth numbers picks a slice */
+} mo_gather_kind;
+
+typedef struct mo_gather_call {
+    mo_gather_kind kind;
+    /* AXIS: data[batch][outer][axis][inner], indices[batch][count], result
+     * [batch][outer][count][inner].
+     * ND: data[batch][dims...][inner], indices[batch][count][depth], result
+     * [batch][count][inner].  ELEMENTS: shapes and axis below. */
+    int64_t batch, outer, axis, inner, count;
+    int depth;
+    int64_t dims[MO_MAX_RANK]; /* ND: what the depth numbers index */
+    int at;                    /* ELEMENTS: the axis */
+    mo_shape data, result;     /* ELEMENTS */
+} mo_gather_call;
+
+/* ---- SCATTER: the data copied, then changed at the indices, in order. */
+typedef enum mo_scatter_op {
+    MO_SCATTER_SET,
+    MO_SCATTER_SUM,
+    MO_SCATTER_PROD,
+    MO_SCATTER_MIN,
+    MO_SCATTER_MAX,
+    MO_SCATTER_MEAN
+} mo_scatter_op;
+
+typedef struct mo_scatter_call {
+    mo_gather_kind kind; /* as for gathering: AXIS is ScatterUpdate */
+    mo_scatter_op op;
+    bool use_init; /* the data's own value takes part in the reduction */
+    int64_t outer, axis, inner, count; /* AXIS: indices[count], updates
+                                          [outer][count][inner] */
+    int depth;
+    int64_t dims[MO_MAX_RANK];
+    int at;                 /* ELEMENTS */
+    mo_shape data, updates; /* ELEMENTS */
+} mo_scatter_call;
+
+/* ---- TOPK, CUMSUM: along the middle one of three dimensions. */
+typedef enum mo_topk_sort {
+    MO_TOPK_BY_VALUE,
+    MO_TOPK_BY_INDEX,
+    MO_TOPK_ANY
+} mo_topk_sort;
+
+typedef struct mo_topk_call {
+    int64_t outer, count, inner, k;
+    bool largest;
+    mo_topk_sort sort; /* ANY is done as BY_VALUE; equals: lower index first */
+} mo_topk_call;
+
+typedef struct mo_cumsum_call {
+    int64_t outer, count, inner;
+    bool exclusive, reverse;
+} mo_cumsum_call;
+
+/* ---- INTERPOLATE over some dimensions of the input. */
+typedef enum mo_interpolate_mode {
+    MO_INTERPOLATE_NEAREST,
+    MO_INTERPOLATE_LINEAR, /* with antialias or not */
+    MO_INTERPOLATE_LINEAR_ONNX,
+    MO_INTERPOLATE_CUBIC
+} mo_interpolate_mode;
+
+typedef enum mo_interpolate_coordinates {
+    MO_COORDINATES_HALF_PIXEL,
+    MO_COORDINATES_PYTORCH_HALF_PIXEL,
+    MO_COORDINATES_ASYMMETRIC,
+    MO_COORDINATES_TF_HALF_PIXEL_NN,
+    MO_COORDINATES_ALIGN_CORNERS
+} mo_interpolate_coordinates;
+
+typedef enum mo_interpolate_nearest {
+    MO_NEAREST_PREFER_FLOOR,
+    MO_NEAREST_PREFER_CEIL,
+    MO_NEAREST_FLOOR,
+    MO_NEAREST_CEIL,
+    MO_NEAREST_SIMPLE
+} mo_interpolate_nearest;
+
+typedef struct mo_interpolate_call {
+    mo_interpolate_mode mode;
+    mo_interpolate_coordinates coordinates;
+    mo_interpolate_nearest nearest;
+    bool antialias;
+    double cubic; /* coefficient a */
+    int rank;
+    int64_t in[MO_MAX_RANK]; /* padded sizes: pads are a copy before */
+    int64_t out[MO_MAX_RANK];
+    double scale[MO_MAX_RANK]; /* out over in, as the op says; 1 elsewhere */
+    bool moves[MO_MAX_RANK];   /* the axes that are interpolated */
+} mo_interpolate_call;
+
+/* ---- ATTENTION: softmax(scale q k' + mask) v, for every batch index. */
+typedef struct mo_attention_call {
+    int n_batch; /* dimensions before the last two, broadcast: strides below */
+    int64_t extent[MO_MATMUL_MAX_BATCH];
+    int64_t q_batch[MO_MATMUL_MAX_BATCH], k_batch[MO_MATMUL_MAX_BATCH];
+    int64_t v_batch[MO_MATMUL_MAX_BATCH], mask_batch[MO_MATMUL_MAX_BATCH];
+    int64_t queries, keys, width, v_width;
+    int64_t mask_row, mask_column; /* strides; 0 repeats */
+    double scale;
+    bool causal, has_mask; /* a mask of booleans keeps what is true, any other
+                              is added */
+} mo_attention_call;
+
+enum { MO_CALL_MAX_OPERANDS = 4096 };
+
+typedef struct mo_call {
+    mo_call_kind kind;
+    int n_in, n_out;
+    int *in, *out;
+    union {
+        mo_point point;
+        mo_copy_call copy;
+        mo_matmul_call matmul;
+        mo_conv_call conv;
+        mo_pool_call pool;
+        mo_reduce_call reduce;
+        mo_softmax_call softmax;
+        mo_norm_call norm;
+        mo_gather_call gather;
+        mo_scatter_call scatter;
+        mo_topk_call topk;
+        mo_cumsum_call cumsum;
+        mo_interpolate_call interpolate;
+        mo_attention_call attention;
+    } u;
+    /* NULL, or what is done to out[0] before it is stored.  Its operand 0 is
+     * what the call computes, of the type of out[0]; operand i > 0 is
+     * in[first_extra + i - 1].  Accesses are over the shape of out[0]; that of
+     * operand 0 and after->out are how out[0] lies. */
+    mo_point *after;
+    int first_extra; /* in[first_extra ...] are only the epilogue's */
+} mo_call;
+
+const char *mo_call_kind_name(mo_call_kind kind);
+
+/* ------------------------------------------------------------- lowering -- */
+
+/* Calls in order.  Operands: 0 .. n_in - 1 are the site's inputs, then its
+ * outputs, then temporaries, in that numbering.  A call reads what was there
+ * before or what an earlier one wrote. */
+typedef struct mo_lowered {
+    mo_call *calls;
+    int n_calls;
+    mo_desc *temps;
+    int n_temps;
+} mo_lowered;
+
+/* Lowers one operator; everything lies in arena.  MO_E_SUPPORT: this type, or
+ * this use of it, cannot be run; MO_E_INPUT: what it is told is wrong. */
+typedef mo_status mo_lower(const mo_site *site, mo_arena *arena,
+                           mo_lowered *lowered, mo_error *err);
+
+typedef struct mo_exec_op {
+    const char *type; /* as in ingest/operator.h */
+    mo_lower *lower;
+    unsigned values; /* bit i: input i must be constant; see MO_EXEC_ALL */
+} mo_exec_op;
+
+/* NULL when there is no such operator to run.  The index-th for tests. */
+const mo_exec_op *mo_exec_op_find(const char *type);
+const mo_exec_op *mo_exec_op_at(int index);
+
+mo_status mo_op_lower(const mo_site *site, mo_arena *arena, mo_lowered *lowered,
+                      mo_error *err);
+
+/* The families, each in a file of its own, each ending with a NULL type. */
+extern const mo_exec_op mo_exec_ops_point[];  /* lower_point*.c */
+extern const mo_exec_op mo_exec_ops_reduce[]; /* reductions, cumsum, topk */
+extern const mo_exec_op mo_exec_ops_norm[];   /* softmax and norms */
+extern const mo_exec_op mo_exec_ops_move[];   /* copies and views */
+extern const mo_exec_op mo_exec_ops_index[];  /* gather, scatter, one hot */
+extern const mo_exec_op mo_exec_ops_resize[];
+extern const mo_exec_op mo_exec_ops_product[]; /* matmul, einsum, attention */
+extern const mo_exec_op mo_exec_ops_window[];  /* convolution and pools */
+
+/* For lowerings: one more call of that kind, with room for its operands. */
+mo_status mo_lowered_call(mo_lowered *lowered, mo_arena *arena,
+                          mo_call_kind kind, int n_in, int n_out,
+                          mo_call **call, mo_error *err);
+/* One more temporary; its number as an operand. */
+mo_status mo_lowered_temp(mo_lowered *lowered, mo_arena *arena,
+                          const mo_site *site, const mo_desc *desc, int *number,
+                          mo_error *err);
+
+#endif

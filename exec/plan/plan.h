@@ -1,0 +1,165 @@
+/*
+ * plan.h - what every device does, step by step.
+ *
+ * A plan is made from the graph as it was read, the coarse graph that was
+ * placed, and a schedule of it.  It knows calls, values and transfers; what
+ * runs it needs neither graph nor instance.
+ *
+ * Values are in one place: a tensor that is sent is one value where it is made
+ * and another one where it arrives.  One total order holds all that happens;
+ * each device does its own part of it in that order.  Hence no deadlock,
+ * whatever the transport buffers.
+ */
+#ifndef MO_EXEC_PLAN_PLAN_H
+#define MO_EXEC_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "coarsen/map.h"
+#include "cost/instance.h"
+#include "exec/constants.h"
+#include "exec/dense.h"
+#include "exec/op/call.h"
+#include "graph/graph.h"
+#include "ingest/operator.h"
+#include "schedule/schedule.h"
+
+enum { MO_PLAN_NONE = -1 };
+
+typedef struct mo_plan_value {
+    const char *name; /* the op that makes it, "conv1" or "split1:2" */
+    mo_desc desc;
+    bool channels_last; /* how it lies, see exec/op/call.h */
+    int device;
+    const mo_dense *constant; /* its value, or NULL; belongs to mo_constants */
+    int view_of;    /* shares the bytes of this value, or MO_PLAN_NONE */
+    int input;      /* the network's input it is, or MO_PLAN_NONE */
+    int transfer;   /* the one it arrives by, or MO_PLAN_NONE */
+    int64_t offset; /* in the arena of its device; MO_PLAN_NONE: not there */
+} mo_plan_value;
+
+typedef struct mo_plan_call {
+    mo_call call; /* operands are values, all of one device */
+    int item;     /* the item it is a part of */
+    int device;
+} mo_plan_call;
+
+typedef struct mo_plan_transfer {
+    int from_value, to_value;
+    int from, to; /* devices */
+    int64_t bytes;
+    int tensor; /* of the graph that was placed; for reports */
+} mo_plan_transfer;
+
+/* What was placed as one: an op of the placed graph, where it runs. */
+typedef struct mo_plan_item {
+    const char *name; /* as in the placed graph */
+    const char *type; /* "Convolution", "MatMul+Add" */
+    mo_class class;   /* of the costliest member */
+    int op;           /* in the placed graph; MO_PLAN_NONE: replicated work */
+    int device;
+    int64_t predicted_ns;
+} mo_plan_item;
+
+typedef enum mo_step_kind {
+    MO_STEP_COMPUTE, /* do call `what` */
+    MO_STEP_SEND,    /* begin to send transfer `what` */
+    MO_STEP_RECEIVE, /* begin to receive it */
+    MO_STEP_AWAIT    /* go on when it is done, at either end */
+} mo_step_kind;
+
+typedef struct mo_plan_step {
+    mo_step_kind kind;
+    int what;
+    int order; /* its place in the total order; a send and its receive share
+                  theirs, an await comes after both */
+} mo_plan_step;
+
+typedef struct mo_plan_device {
+    const char *id;
+    mo_plan_step *steps;
+    int n_steps;
+    int64_t arena_bytes;    /* for values */
+    int64_t weight_bytes;   /* of the constants it reads, each once */
+    int64_t capacity_bytes; /* INT64_MAX: no limit */
+} mo_plan_device;
+
+typedef struct mo_plan_input {
+    const char *name;
+    mo_desc desc;
+    int *values; /* one on each device that reads it */
+    int n_values;
+} mo_plan_input;
+
+typedef struct mo_plan_output {
+    const char *name;
+    int value;
+} mo_plan_output;
+
+typedef struct mo_plan {
+    int n_devices, n_values, n_calls, n_transfers, n_items;
+    int n_inputs, n_outputs;
+    mo_plan_device *devices;
+    mo_plan_value *values;
+    mo_plan_call *calls; /* in the total order */
+    mo_plan_transfer *transfers;
+    mo_plan_item *items;
+    mo_plan_input *inputs;   /* by their index in the network */
+    mo_plan_output *outputs; /* the same */
+    int64_t predicted_ns;    /* the schedule's makespan */
+    mo_arena *arena;         /* owns all of this */
+} mo_plan;
+
+typedef struct mo_plan_source {
+    const mo_graph *fine;   /* as read */
+    const mo_graph *placed; /* what was placed: fine itself, or coarser */
+    const mo_map *map;      /* between them; NULL when they are the same */
+    const mo_instance *instance;
+    const mo_schedule *schedule;
+    mo_constants *constants;
+    bool fuse;   /* several calls into one, as the default rules say */
+    bool layout; /* let convolutions have channels last */
+    /* Told of every op that cannot be run before making the plan fails; may be
+     * NULL. */
+    void (*cannot)(void *context, int line, const char *what);
+    void *context;
+} mo_plan_source;
+
+/* Constants must outlive the plan.  Ops that cannot be run are all found and
+ * told; the error counts them.  Values have places: mo_plan_memory was done. */
+mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
+                       mo_error *err);
+void mo_plan_free(mo_plan *plan);
+
+/* The passes it is made of. */
+
+/* device_of: by fine op, a device, or MO_PLAN_NONE for what is done wherever it
+ * is read.  Makes values, calls in the order of the schedule (order of their
+ * items), inputs and outputs; transfers are still missing: a call may read a
+ * value of another device. */
+mo_status mo_plan_lower(const mo_plan_source *source, mo_plan *plan,
+                        mo_error *err);
+/* Calls of one item, or of neighbours of one default group on one device, that
+ * a backend does as one.  exec/plan/fuse.c */
+mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
+                       mo_error *err);
+/* exec/plan/layout.c */
+mo_status mo_plan_layout(mo_plan *plan, mo_error *err);
+/* Transfers and the steps of every device.  exec/plan/order.c */
+mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
+                        mo_error *err);
+/* Gives every value its place; exec/plan/memory.c.  Two values whose lives
+ * overlap never share a byte.  A value that is sent lives until its transfer is
+ * awaited by the sender. */
+mo_status mo_plan_memory(mo_plan *plan, mo_error *err);
+
+/* Does what a device needs (arena, weights, and workspace by device, which may
+ * be NULL) fit into its memory?  The error names the first that is too small,
+ * and by how much. */
+mo_status mo_plan_fits(const mo_plan *plan, const int64_t *workspace,
+                       mo_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * run.h - a plan, run and measured.
+ */
+#ifndef MO_EXEC_RUN_H
+#define MO_EXEC_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "exec/backend/backend.h"
+#include "exec/dense.h"
+#include "exec/plan/plan.h"
+#include "exec/transport/transport.h"
+
+typedef struct mo_run_options {
+    const mo_transport *transport;
+    mo_world *world;                   /* open, of transport */
+    const mo_backend *const *backends; /* by device */
+    const mo_unit_options *units;      /* by device */
+    const int *rank_of;                /* by device */
+    const mo_dense *inputs;            /* by input of the plan; those that this
+                                          rank does not read may be empty */
+    int warm_ups, runs;                /* runs at least 1 */
+    bool trace;          /* keep the times of every step of the median run */
+    const mo_stop *stop; /* or NULL: ends between runs */
+} mo_run_options;
+
+/* A step as it went, in nanoseconds since its run began. */
+typedef struct mo_run_step {
+    int64_t begin_ns, end_ns;
+} mo_run_step;
+
+typedef struct mo_run_result {
+    int n_runs;
+    int64_t *makespan_ns; /* of every timed run, in the order they were made */
+    int64_t median_ns, spread_ns; /* spread: between the quartiles */
+    /* By device of this rank (all of them, at rank 0, which collects them): the
+     * steps' times, medians over the timed runs; NULL for others' devices. */
+    mo_run_step **steps;
+    int64_t *call_ns; /* by call: median of its duration; 0 where unknown */
+    int64_t *busy_ns; /* by device: sum of its calls in the median run */
+    int64_t *workspace_bytes, *allocated_bytes; /* by device of this rank */
+    mo_dense *outputs; /* at rank 0: by output of the plan, plain layout */
+    int n_outputs, n_devices;
+} mo_run_result;
+
+/* Prepares all kernels of the devices of this rank, allocates exactly what the
+ * plan says, runs.  result begins as zeros and is the caller's to clear. */
+mo_status mo_run_plan(const mo_plan *plan, const mo_run_options *options,
+                      mo_run_result *result, mo_error *err);
+void mo_run_result_clear(mo_run_result *result);
+
+#endif

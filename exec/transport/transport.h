@@ -1,0 +1,82 @@
+/*
+ * transport.h - how values get from device to device.
+ *
+ * A world holds the devices of a plan, some of them or all in this process.
+ * Transfers are begun at both ends, in the order of the plan, and go on by
+ * themselves once both have begun, whatever the compute threads do; awaiting
+ * one returns when its data is there (or may be overwritten, at the sender).
+ *
+ * When anything fails anywhere, everybody is told: all waiting calls return an
+ * error that says who failed and why, within seconds.
+ */
+#ifndef MO_EXEC_TRANSPORT_TRANSPORT_H
+#define MO_EXEC_TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/plan/plan.h"
+
+typedef struct mo_world mo_world; /* each transport's own begins with
+                                     mo_world_base */
+
+typedef struct mo_world_options {
+    double patience_s; /* how long a silent peer is waited for; 0: 10 s */
+} mo_world_options;
+
+typedef struct mo_transport {
+    const char *name, *help;
+
+    /* Which processes there are is known to the transport.  May be called
+     * before there is a plan, so that rank 0 alone talks. */
+    mo_status (*open)(const mo_world_options *options, mo_world **world,
+                      mo_error *err);
+    /* Says good-bye; others may go on without us. */
+    void (*close)(mo_world *world);
+
+    /* Ranks, and which is ours; 1 and 0 for local. */
+    int (*n_ranks)(const mo_world *world);
+    int (*rank)(const mo_world *world);
+
+    /* From here on transfers may begin.  Device d belongs to rank
+     * rank_of[d].  Every rank must bring the same plan: digest tells. */
+    mo_status (*begin)(mo_world *world, const mo_plan *plan, const int *rank_of,
+                       uint64_t digest, mo_error *err);
+
+    /* From any thread that runs a device of this rank. */
+    mo_status (*send)(mo_world *world, int transfer, const void *data,
+                      mo_error *err);
+    mo_status (*receive)(mo_world *world, int transfer, void *data,
+                         mo_error *err);
+    mo_status (*await)(mo_world *world, int transfer, bool sending,
+                       mo_error *err);
+
+    /* All devices of all ranks; called by each of them once per run, between
+     * runs only. */
+    mo_status (*barrier)(mo_world *world, int device, mo_error *err);
+
+    /* One thread of each rank, between runs: the bytes of rank from, to rank 0
+     * (data is read there, written here; sizes agree). */
+    mo_status (*collect)(mo_world *world, int from, void *data, size_t bytes,
+                         mo_error *err);
+
+    /* Tells everybody that this rank cannot go on, and why. */
+    void (*fail)(mo_world *world, const mo_error *why);
+} mo_transport;
+
+extern const mo_transport mo_transport_local;
+#ifdef HAVE_MPI
+extern const mo_transport mo_transport_mpi;
+#endif
+
+/* Ends with NULL. */
+extern const mo_transport *const mo_transports[];
+
+/* The one to use: by name, or NULL for what the environment says (a launcher
+ * such as mpirun or srun with more than one process started us: mpi). */
+mo_status mo_transport_choose(const char *name, const mo_transport **transport,
+                              mo_error *err);
+
+#endif
