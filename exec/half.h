@@ -53,5 +53,6 @@ static inline float mo_float_of_f16(uint16_t h)
 }
 
 uint16_t mo_f16_of_float(float x);
+void mo_f16_of_floats(const float *from, uint16_t *to, int64_t n);
 
 #endif
