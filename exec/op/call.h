@@ -319,10 +319,15 @@ typedef struct mo_exec_op {
     unsigned values; /* bit i: input i must be constant; see MO_EXEC_ALL */
 } mo_exec_op;
 
+#define MO_EXEC_INPUT(i) (1u << (i))
+#define MO_EXEC_ALL      (~0u)
+
 /* NULL when there is no such operator to run.  The index-th for tests. */
 const mo_exec_op *mo_exec_op_find(const char *type);
 const mo_exec_op *mo_exec_op_at(int index);
 
+/* Fails with MO_E_SUPPORT where there is no such operator, or a value is not
+ * constant that must be. */
 mo_status mo_op_lower(const mo_site *site, mo_arena *arena, mo_lowered *lowered,
                       mo_error *err);
 
@@ -336,7 +341,8 @@ extern const mo_exec_op mo_exec_ops_resize[];
 extern const mo_exec_op mo_exec_ops_product[]; /* matmul, einsum, attention */
 extern const mo_exec_op mo_exec_ops_window[];  /* convolution and pools */
 
-/* For lowerings: one more call of that kind, with room for its operands. */
+/* For lowerings: one more call of that kind, with room for its operands; *call
+ * is valid until the next one is made. */
 mo_status mo_lowered_call(mo_lowered *lowered, mo_arena *arena,
                           mo_call_kind kind, int n_in, int n_out,
                           mo_call **call, mo_error *err);

@@ -41,6 +41,9 @@ bool mo_site_has(const mo_site *site, const char *key);
 /* Input i as a list of integers, which must be constant; at most max. */
 mo_status mo_site_list(const mo_site *site, int i, int64_t *values, int max,
                        int *count, mo_error *err);
+/* The same with exactly n integers. */
+mo_status mo_site_exactly(const mo_site *site, int i, int64_t *values, int n,
+                          mo_error *err);
 /* Input i as one constant number. */
 mo_status mo_site_number(const mo_site *site, int i, double *value,
                          mo_error *err);
@@ -48,6 +51,13 @@ mo_status mo_site_number(const mo_site *site, int i, double *value,
 /* Axis counted from the front of rank dimensions. */
 mo_status mo_site_axis(const mo_site *site, int64_t axis, int rank, int *at,
                        mo_error *err);
+
+/* Fails unless it has min_in to max_in inputs and n_out outputs; unless output
+ * i has this shape. */
+mo_status mo_site_counts(const mo_site *site, int min_in, int max_in, int n_out,
+                         mo_error *err);
+mo_status mo_site_makes(const mo_site *site, int i, const mo_shape *shape,
+                        mo_error *err);
 
 /* "op 'conv1' (Convolution): ..." with MO_E_INPUT or MO_E_SUPPORT. */
 mo_status mo_site_fail(const mo_site *site, mo_status status, mo_error *err,

@@ -1,0 +1,85 @@
+#include "exec/op/call.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const kind_names[MO_CALL_KINDS] = {
+    [MO_CALL_VIEW] = "view",           [MO_CALL_POINT] = "point",
+    [MO_CALL_COPY] = "copy",           [MO_CALL_MATMUL] = "matmul",
+    [MO_CALL_CONV] = "conv",           [MO_CALL_POOL] = "pool",
+    [MO_CALL_REDUCE] = "reduce",       [MO_CALL_SOFTMAX] = "softmax",
+    [MO_CALL_NORM] = "norm",           [MO_CALL_GATHER] = "gather",
+    [MO_CALL_SCATTER] = "scatter",     [MO_CALL_TOPK] = "topk",
+    [MO_CALL_CUMSUM] = "cumsum",       [MO_CALL_INTERPOLATE] = "interpolate",
+    [MO_CALL_ATTENTION] = "attention", [MO_CALL_RANGE] = "range",
+};
+
+const char *mo_call_kind_name(mo_call_kind kind)
+{
+    return kind_names[kind];
+}
+
+/* Arrays here have no room noted: it is the power of two that holds count. */
+static bool is_full(int count)
+{
+    return (count & (count - 1)) == 0;
+}
+
+/* One more zeroed item at the end of *items; false when there is no memory.
+ * What lay there before stays with the arena. */
+static bool grow(mo_arena *arena, void **items, int count, size_t size)
+{
+    void *larger;
+
+    if (!is_full(count))
+        return true;
+    larger = mo_arena_array(arena, count > 0 ? 2 * (size_t) count : 1, size);
+    if (!larger)
+        return false;
+    if (count > 0)
+        memcpy(larger, *items, (size_t) count * size);
+    *items = larger;
+    return true;
+}
+
+mo_status mo_lowered_call(mo_lowered *lowered, mo_arena *arena,
+                          mo_call_kind kind, int n_in, int n_out,
+                          mo_call **call, mo_error *err)
+{
+    void *calls = lowered->calls;
+    mo_call *made;
+
+    if (n_in > MO_CALL_MAX_OPERANDS || n_out > MO_CALL_MAX_OPERANDS)
+        return mo_fail(err, MO_E_LIMIT,
+                       "an op with more than %d inputs or outputs cannot be "
+                       "run",
+                       MO_CALL_MAX_OPERANDS);
+    if (!grow(arena, &calls, lowered->n_calls, sizeof *made))
+        return mo_fail_memory(err);
+    lowered->calls = calls;
+    made = &lowered->calls[lowered->n_calls];
+    made->kind = kind;
+    made->n_in = made->first_extra = n_in;
+    made->n_out = n_out;
+    made->in = mo_arena_array(arena, (size_t) n_in, sizeof *made->in);
+    made->out = mo_arena_array(arena, (size_t) n_out, sizeof *made->out);
+    if (!made->in || !made->out)
+        return mo_fail_memory(err);
+    lowered->n_calls++;
+    *call = made;
+    return MO_OK;
+}
+
+mo_status mo_lowered_temp(mo_lowered *lowered, mo_arena *arena,
+                          const mo_site *site, const mo_desc *desc, int *number,
+                          mo_error *err)
+{
+    void *temps = lowered->temps;
+
+    if (!grow(arena, &temps, lowered->n_temps, sizeof *desc))
+        return mo_fail_memory(err);
+    lowered->temps = temps;
+    lowered->temps[lowered->n_temps] = *desc;
+    *number = site->n_in + site->n_out + lowered->n_temps++;
+    return MO_OK;
+}
