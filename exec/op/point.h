@@ -155,6 +155,15 @@ typedef struct mo_point {
                       order of its dimensions */
 } mo_point;
 
+/* What a step takes and gives: how many registers, and which are reals. */
+typedef struct mo_point_kind {
+    int arity;
+    bool a_real, b_real; /* c is like b */
+    bool real;           /* what it gives */
+} mo_point_kind;
+
+mo_point_kind mo_point_kind_of(mo_point_op op);
+
 /* Rows of a tensor of that shape, as it lies; and from, repeated along what it
  * lacks in to as numpy aligns them (from must broadcast to to). */
 mo_access mo_access_of(const mo_shape *shape);
