@@ -45,8 +45,10 @@ typedef struct mo_backend {
                        mo_error *err);
     void (*release)(mo_unit *unit, void *memory);
 
-    /* in[i] and out[i] describe the call's operands i.  *workspace: how many
-     * bytes it needs while it runs. */
+    /* in[i] and out[i] describe the call's operands i; the call itself must
+     * live as long as the kernel.  *workspace: how many bytes it needs while it
+     * runs, aligned to 64; workspaces of calls that do not run at the same time
+     * may be the same. */
     mo_status (*prepare)(mo_unit *unit, const mo_call *call,
                          const mo_call_operand *in, const mo_desc *out,
                          mo_kernel **kernel, size_t *workspace, mo_error *err);

@@ -42,6 +42,7 @@ struct mo_kernel {
     uint64_t consumed;         /* bit i: in[i] is never read again */
 };
 
+extern const mo_cpu_maker mo_cpu_view;
 extern const mo_cpu_maker mo_cpu_point;
 extern const mo_cpu_maker mo_cpu_copy;
 extern const mo_cpu_maker mo_cpu_matmul;

@@ -1,0 +1,136 @@
+#include "exec/evaluate.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "exec/backend/backend.h"
+#include "exec/op/call.h"
+
+/* The tensors of one operator by their number as operands: inputs, outputs,
+ * temporaries. */
+typedef struct scene {
+    const mo_backend *backend;
+    mo_unit *unit;
+    mo_arena *arena;
+    mo_dense *tensors;
+    int n_in, n_out, n_tensors;
+} scene;
+
+static mo_status fill_scene(scene *s, const mo_site *site,
+                            const mo_lowered *lowered, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    s->n_in = site->n_in;
+    s->n_out = site->n_out;
+    s->n_tensors = site->n_in + site->n_out + lowered->n_temps;
+    s->tensors =
+        mo_arena_array(s->arena, (size_t) s->n_tensors + 1, sizeof *s->tensors);
+    if (!s->tensors)
+        return mo_fail_memory(err);
+    for (int i = 0; i < site->n_in; i++)
+        s->tensors[i] =
+            (mo_dense){ .desc = site->in[i], .data = site->value[i]->data };
+    for (int i = s->n_in; status == MO_OK && i < s->n_tensors; i++) {
+        int behind = i - s->n_in;
+        const mo_desc *desc = behind < s->n_out
+                                  ? &site->out[behind]
+                                  : &lowered->temps[behind - s->n_out];
+
+        status = mo_dense_new(desc, &s->tensors[i], err);
+    }
+    return status;
+}
+
+static void clear_scene(scene *s)
+{
+    for (int i = s->n_in; s->tensors && i < s->n_tensors; i++)
+        mo_dense_clear(&s->tensors[i]);
+}
+
+/* A call's operands, as the backend wants them. */
+typedef struct operands {
+    mo_call_operand *in;
+    mo_desc *out;
+    const void **from;
+    void **to;
+} operands;
+
+static mo_status gather_operands(const scene *s, const mo_call *call,
+                                 operands *o, mo_error *err)
+{
+    size_t n_in = (size_t) call->n_in + 1, n_out = (size_t) call->n_out + 1;
+
+    o->in = mo_arena_array(s->arena, n_in, sizeof *o->in);
+    o->out = mo_arena_array(s->arena, n_out, sizeof *o->out);
+    o->from = mo_arena_array(s->arena, n_in, sizeof *o->from);
+    o->to = mo_arena_array(s->arena, n_out, sizeof *o->to);
+    if (!o->in || !o->out || !o->from || !o->to)
+        return mo_fail_memory(err);
+    for (int i = 0; i < call->n_in; i++) {
+        o->in[i].desc = s->tensors[call->in[i]].desc;
+        o->from[i] = s->tensors[call->in[i]].data;
+    }
+    for (int i = 0; i < call->n_out; i++) {
+        o->out[i] = s->tensors[call->out[i]].desc;
+        o->to[i] = s->tensors[call->out[i]].data;
+    }
+    return MO_OK;
+}
+
+static mo_status do_call(const scene *s, const mo_call *call, mo_error *err)
+{
+    const mo_backend *backend = s->backend;
+    mo_kernel *kernel = NULL;
+    void *workspace = NULL;
+    size_t bytes = 0;
+    operands o = { 0 };
+    mo_status status = gather_operands(s, call, &o, err);
+
+    if (status == MO_OK)
+        status =
+            backend->prepare(s->unit, call, o.in, o.out, &kernel, &bytes, err);
+    if (status == MO_OK && bytes > 0)
+        status = backend->alloc(s->unit, bytes, &workspace, err);
+    if (status == MO_OK)
+        status = backend->run(s->unit, kernel, o.from, o.to, workspace, err);
+    if (workspace)
+        backend->release(s->unit, workspace);
+    backend->drop(s->unit, kernel);
+    return status;
+}
+
+static mo_status do_calls(scene *s, const mo_site *site, mo_dense *outputs,
+                          mo_error *err)
+{
+    mo_lowered lowered = { 0 };
+    mo_status status = mo_op_lower(site, s->arena, &lowered, err);
+
+    if (status == MO_OK)
+        status = fill_scene(s, site, &lowered, err);
+    for (int i = 0; status == MO_OK && i < lowered.n_calls; i++)
+        status = do_call(s, &lowered.calls[i], err);
+    for (int i = 0; status == MO_OK && i < site->n_out; i++) {
+        outputs[i] = s->tensors[s->n_in + i];
+        s->tensors[s->n_in + i] = (mo_dense){ 0 };
+    }
+    return status;
+}
+
+mo_status mo_evaluate(const mo_site *site, mo_dense *outputs, mo_error *err)
+{
+    const mo_unit_options alone = { .threads = 1 };
+    scene s = { .backend = &mo_backend_cpu, .arena = mo_arena_new() };
+    mo_status status;
+
+    if (!s.arena)
+        return mo_fail_memory(err);
+    status = s.backend->open(&alone, &s.unit, err);
+    if (status == MO_OK)
+        status = do_calls(&s, site, outputs, err);
+    clear_scene(&s);
+    if (s.unit)
+        s.backend->close(s.unit);
+    mo_arena_free(s.arena);
+    return status;
+}
