@@ -19,11 +19,15 @@
 #include "base/error.h"
 #include "exec/plan/plan.h"
 
-typedef struct mo_world mo_world; /* each transport's own begins with
-                                     mo_world_base */
+typedef struct mo_world mo_world; /* each transport's own */
 
 typedef struct mo_world_options {
-    double patience_s; /* how long a silent peer is waited for; 0: 10 s */
+    double patience_s; /* how long a silent peer is waited for; 0: 8 s */
+    /* Prints the error as the command does; NULL: plain, on stderr.  Called
+     * from a thread of the transport where the command itself cannot speak in
+     * time (it is in the middle of a kernel, or of MPI_Init): the process ends
+     * right behind it. */
+    void (*last_words)(const mo_error *why);
 } mo_world_options;
 
 typedef struct mo_transport {
@@ -33,7 +37,9 @@ typedef struct mo_transport {
      * before there is a plan, so that rank 0 alone talks. */
     mo_status (*open)(const mo_world_options *options, mo_world **world,
                       mo_error *err);
-    /* Says good-bye; others may go on without us. */
+    /* Says good-bye and waits until all others do.  Should one of them fail
+     * meanwhile, its name goes into the last words and the process ends with
+     * status 1.  After a failure nobody is waited for. */
     void (*close)(mo_world *world);
 
     /* Ranks, and which is ours; 1 and 0 for local. */
@@ -41,7 +47,9 @@ typedef struct mo_transport {
     int (*rank)(const mo_world *world);
 
     /* From here on transfers may begin.  Device d belongs to rank
-     * rank_of[d].  Every rank must bring the same plan: digest tells. */
+     * rank_of[d].  Every rank must bring the same plan: digest tells.  Of the
+     * plan only its transfers and the names of its devices are looked at; both
+     * must outlive the last transfer.  May be called again, between plans. */
     mo_status (*begin)(mo_world *world, const mo_plan *plan, const int *rank_of,
                        uint64_t digest, mo_error *err);
 
@@ -54,16 +62,32 @@ typedef struct mo_transport {
                        mo_error *err);
 
     /* All devices of all ranks; called by each of them once per run, between
-     * runs only. */
-    mo_status (*barrier)(mo_world *world, int device, mo_error *err);
+     * runs only.  *stop: whether this one wants no further run; and, at the
+     * end, whether any does.  A rank without a device calls it once, too. */
+    mo_status (*barrier)(mo_world *world, bool *stop, mo_error *err);
 
-    /* One thread of each rank, between runs: the bytes of rank from, to rank 0
-     * (data is read there, written here; sizes agree). */
+    /* What to add to this process's clock (mo_stop_clock_ns) to have that of
+     * rank 0; known from begin on. */
+    int64_t (*clock_offset_ns)(const mo_world *world);
+
+    /* The thread that opened the world works for the n_threads that run its
+     * devices until each of them has called leave.  Returns the failure, if
+     * there was one. */
+    mo_status (*serve)(mo_world *world, int n_threads, mo_error *err);
+    void (*leave)(mo_world *world);
+
+    /* The thread that opened the world, while it does not serve: the bytes of
+     * rank from, to rank 0 (data is read there, written here; sizes agree). */
     mo_status (*collect)(mo_world *world, int from, void *data, size_t bytes,
                          mo_error *err);
 
-    /* Tells everybody that this rank cannot go on, and why. */
+    /* Tells everybody that this rank cannot go on, and why; from any thread.
+     * What failed first counts. */
     void (*fail)(mo_world *world, const mo_error *why);
+
+    /* The caller is about to print an error and leave: from here on nobody else
+     * speaks for this process. */
+    void (*take_word)(mo_world *world);
 } mo_transport;
 
 extern const mo_transport mo_transport_local;
