@@ -175,3 +175,19 @@ int64_t mo_dense_int(const mo_dense *dense, int64_t i)
         return truncated(mo_dense_at(dense, i));
     }
 }
+
+void mo_dense_put(mo_dense *dense, int64_t i, double x)
+{
+    if (mo_elem_is_real(dense->desc.elem))
+        put_real(dense, i, x);
+    else
+        put_int(dense, i, (uint64_t) truncated(x));
+}
+
+void mo_dense_put_int(mo_dense *dense, int64_t i, int64_t x)
+{
+    if (mo_elem_is_real(dense->desc.elem))
+        put_real(dense, i, (double) x);
+    else
+        put_int(dense, i, (uint64_t) x);
+}

@@ -46,4 +46,9 @@ void mo_dense_random(mo_dense *dense, uint64_t seed, double scale,
 double mo_dense_at(const mo_dense *dense, int64_t i);
 int64_t mo_dense_int(const mo_dense *dense, int64_t i);
 
+/* Stores a number, rounded to a real type; or an integer, of which an integer
+ * type keeps as many bits as it has. */
+void mo_dense_put(mo_dense *dense, int64_t i, double x);
+void mo_dense_put_int(mo_dense *dense, int64_t i, int64_t x);
+
 #endif
