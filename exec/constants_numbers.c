@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -11,6 +10,14 @@ static bool is_word(const char *text, size_t length, const char *word)
     return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
+static void trim(const char **text, size_t *length)
+{
+    while (*length > 0 && strchr(" [\"", (*text)[0]))
+        (*text)++, (*length)--;
+    while (*length > 0 && strchr(" ]\"", (*text)[*length - 1]))
+        (*length)--;
+}
+
 /* Integers exactly, whatever their size; infinities by name. */
 static bool put_number(const char *text, size_t length, mo_dense *value,
                        int64_t i)
@@ -18,6 +25,7 @@ static bool put_number(const char *text, size_t length, mo_dense *value,
     int64_t integer;
     double real;
 
+    trim(&text, &length);
     if (mo_number_read_int(text, length, &integer) == MO_NUMBER_OK)
         mo_dense_put_int(value, i, integer);
     else if (mo_number_read_double(text, length, &real) == MO_NUMBER_OK)
@@ -29,14 +37,6 @@ static bool put_number(const char *text, size_t length, mo_dense *value,
     else
         return false;
     return true;
-}
-
-static void trim(const char **text, size_t *length)
-{
-    while (*length > 0 && strchr(" [\"", (*text)[0]))
-        (*text)++, (*length)--;
-    while (*length > 0 && strchr(" ]\"", (*text)[*length - 1]))
-        (*length)--;
 }
 
 /* Repeats the first element. */
