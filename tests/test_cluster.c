@@ -93,7 +93,7 @@ START_TEST(attributes_win_over_the_table)
         "<cluster><device id='A' model='Tesla T4' gflops='1.5' sms='3' "
         "memory_bandwidth_gbs='2.5' clock_mhz='4' launch_us='0' "
         "memory_bytes='100' reserve_bytes='30' rank='7' gpu='2' "
-        "host='node1'/></cluster>");
+        "host='node1' threads='5' cpus='8,0-2'/></cluster>");
     const mo_device *a = &cluster->devices[0];
 
     ck_assert_str_eq(a->model, "Tesla T4");
@@ -107,7 +107,44 @@ START_TEST(attributes_win_over_the_table)
     ck_assert_int_eq(a->rank, 7);
     ck_assert_int_eq(a->gpu, 2);
     ck_assert_str_eq(a->host, "node1");
+    ck_assert_int_eq(a->threads, 5);
+    ck_assert_int_eq(a->n_cpus, 4);
+    ck_assert_int_eq(a->cpus[0], 0);
+    ck_assert_int_eq(a->cpus[3], 8);
     mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(as_many_threads_as_processors)
+{
+    mo_cluster *cluster =
+        read_text("<cluster><device id='A' kind='cpu' cpus='4095'/>"
+                  "<device id='B' kind='cpu' cpus='0-4095'/></cluster>");
+
+    ck_assert_int_eq(cluster->devices[0].threads, 1);
+    ck_assert_int_eq(cluster->devices[0].cpus[0], 4095);
+    ck_assert_int_eq(cluster->devices[1].threads, 4096);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+static const char *const no_lists[] = {
+    "4096", "-1",    "1-",          "3-1", "1,",  ",1", "1,,2",
+    "1,1",  "0-3,2", "99999999999", "0x1", "1 2", "a",  "1-2-3",
+};
+
+START_TEST(what_is_no_list_of_processors_is_refused)
+{
+    mo_cluster *cluster = NULL;
+    mo_error err = { 0 };
+    char text[128];
+
+    snprintf(text, sizeof text, "<cluster><device id='A' cpus='%s'/></cluster>",
+             no_lists[_i]);
+    ck_assert_int_eq(
+        mo_cluster_read_memory("c.xml", text, strlen(text), &cluster, &err),
+        MO_E_INPUT);
+    ck_assert_msg(strstr(err.text, "processors") != NULL, "%s", err.text);
 }
 END_TEST
 
@@ -127,6 +164,8 @@ START_TEST(a_model_that_nobody_knows_has_no_numbers)
     ck_assert_int_eq(a->rank, -1);
     ck_assert_int_eq(a->gpu, -1);
     ck_assert_ptr_null(a->host);
+    ck_assert_int_eq(a->threads, 0);
+    ck_assert_ptr_null(a->cpus);
     mo_cluster_free(cluster);
 }
 END_TEST
@@ -226,7 +265,8 @@ static const struct {
     { "<cluster>\n\n<device id='A' memroy_gib='3'/></cluster>",
       "c.xml:3: a <device> has no attribute 'memroy_gib'; it has id, model, "
       "kind, memory_bytes, memory_gib, reserve_bytes, gflops, "
-      "memory_bandwidth_gbs, sms, clock_mhz, launch_us, rank, gpu, host" },
+      "memory_bandwidth_gbs, sms, clock_mhz, launch_us, rank, gpu, host, "
+      "threads, cpus" },
     { TWO "<link from='A' to='B' gbps='1' latency='3'/></cluster>",
       "c.xml:4: a <link> has no attribute 'latency'; it has from, to, "
       "between, gbps, latency_us" },
@@ -425,8 +465,8 @@ static const char *const same[] = {
     "<cluster>" DEVICES("model='Tesla T4'") LINKS "</cluster>",
     "<cluster>" DEVICES("memory_gib='16' model='t4' gflops='8.1e3'") LINKS
     "</cluster>",
-    "<cluster>" DEVICES("model='t4' rank='1' gpu='2' host='x'") LINKS
-    "</cluster>",
+    "<cluster>" DEVICES("model='t4' rank='1' gpu='2' host='x' threads='2' "
+                        "cpus='0-3'") LINKS "</cluster>",
 };
 
 START_TEST(the_digest_is_of_content)
@@ -662,6 +702,8 @@ SUITE(cluster)
     tcase_add_unchecked_fixture(tests, make_files, scratch_leave);
     TEST(the_example_of_the_manual_is_read);
     TEST(attributes_win_over_the_table);
+    TEST(as_many_threads_as_processors);
+    EACH(what_is_no_list_of_processors_is_refused, COUNT(no_lists));
     TEST(a_model_that_nobody_knows_has_no_numbers);
     EACH(memory_is_what_is_left_of_it, COUNT(memories));
     TEST(links_may_come_before_devices_and_are_sorted);

@@ -31,6 +31,9 @@ typedef struct mo_device {
                              INT64_MAX when there is no limit */
     int rank, gpu;        /* where it runs; -1 when the file is silent */
     const char *host;     /* or NULL */
+    int threads;          /* it runs with on a CPU; 0 when the file is silent */
+    const int *cpus;      /* the processors they stay on, or NULL: any */
+    int n_cpus;
     int line;
 } mo_device;
 
@@ -76,7 +79,8 @@ mo_status mo_cluster_choose(const char *name_or_file, const char *graph_path,
                             mo_cluster **cluster, char **where, mo_error *err);
 
 /* Of what decides about times and memory: devices and links in their order, not
- * the cluster's name, nor rank, gpu and host, which only say where it runs. */
+ * the cluster's name, nor rank, gpu, host, threads and cpus, which only say
+ * where it runs. */
 mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *digest,
                             mo_error *err);
 

@@ -6,6 +6,7 @@
 
 #include "cost/attribute.h"
 #include "cost/cluster_format.h"
+#include "cost/cpu_list.h"
 
 /*
  * Our own format: <cluster> with <device> and <link>, and nothing inside those.
@@ -20,7 +21,7 @@ typedef struct own {
 
 typedef struct device_attributes {
     mo_device device;
-    const char *kind;
+    const char *kind, *cpus;
     int64_t memory_gib; /* in bytes, or MO_DEVICE_UNSET */
     int64_t reserve_bytes;
 } device_attributes;
@@ -55,6 +56,8 @@ static const mo_attribute device_table[] = {
     { "rank", MO_ATTRIBUTE_INDEX, DEVICE(device.rank) },
     { "gpu", MO_ATTRIBUTE_INDEX, DEVICE(device.gpu) },
     { "host", MO_ATTRIBUTE_TEXT, DEVICE(device.host) },
+    { "threads", MO_ATTRIBUTE_COUNT, DEVICE(device.threads) },
+    { "cpus", MO_ATTRIBUTE_TEXT, DEVICE(cpus) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -153,6 +156,25 @@ static mo_status take_reserve(device_attributes *a, mo_error *err)
     return MO_OK;
 }
 
+/* As many threads as processors, unless it says otherwise. */
+static mo_status set_cpus(own *o, device_attributes *a, mo_error *err)
+{
+    mo_device *device = &a->device;
+
+    if (!a->cpus)
+        return MO_OK;
+    if (!mo_cpu_list_read(a->cpus, mo_cluster_builder_arena(o->builder),
+                          &device->cpus, &device->n_cpus))
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "cpus '%.80s' of device '%.80s' are no list of "
+                          "processors; write numbers below %d, each once, as "
+                          "in 0-3,8",
+                          a->cpus, device->id, MO_MAX_CPUS);
+    if (device->threads == 0)
+        device->threads = device->n_cpus;
+    return device->cpus ? MO_OK : mo_fail_memory(err);
+}
+
 static mo_status add_device(own *o, device_attributes *a, mo_error *err)
 {
     mo_status status = check_id(&a->device, err);
@@ -164,6 +186,8 @@ static mo_status add_device(own *o, device_attributes *a, mo_error *err)
         status = set_kind(a, err);
     if (status == MO_OK)
         status = take_reserve(a, err);
+    if (status == MO_OK)
+        status = set_cpus(o, a, err);
     if (status == MO_OK)
         status = mo_cluster_builder_device(o->builder, &a->device, err);
     return status;
