@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #endif
 
+#include "exec/backend/cpu/blas.h"
+
 /* ---- calls */
 
 static const mo_cpu_maker *const makers[MO_CALL_KINDS] = {
@@ -91,6 +93,8 @@ static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
         return status;
     }
     u->threads = mo_crew_size(u->crew);
+    u->tiles = mo_tiles_best();
+    mo_blas_keep_to_one_thread();
     *unit = u;
     return MO_OK;
 }

@@ -15,11 +15,13 @@
 #include "base/error.h"
 #include "exec/backend/backend.h"
 #include "exec/backend/cpu/crew.h"
+#include "exec/backend/cpu/tile.h"
 #include "exec/op/call.h"
 
 struct mo_unit {
     mo_crew *crew;
-    int threads; /* of the crew */
+    int threads;           /* of the crew */
+    const mo_tiles *tiles; /* what products are made of */
 };
 
 /* As in mo_backend.  The call lives as long as its kernel, so that the kernel

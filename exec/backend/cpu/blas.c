@@ -1,0 +1,96 @@
+#include "exec/backend/cpu/blas.h"
+
+#include <assert.h>
+#include <limits.h>
+
+#ifdef HAVE_BLAS
+
+#include <cblas.h>
+
+/* OpenBLAS has it, other libraries need not. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+void mo_blas_keep_to_one_thread(void)
+{
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
+}
+
+/* BLAS knows rows of at least the matrix' width, and whether it is turned. */
+typedef struct side {
+    CBLAS_TRANSPOSE turned;
+    int pitch;
+} side;
+
+static bool find_side(const mo_matmul_side *s, int64_t rows, int64_t columns,
+                      side *found)
+{
+    bool turned = s->column != 1 && columns > 1;
+    int64_t pitch = turned ? s->column : s->row;
+    int64_t width = turned ? rows : columns;
+    int64_t height = turned ? columns : rows;
+
+    if (turned && s->row != 1 && rows > 1)
+        return false;
+    if (height <= 1 && pitch < width)
+        pitch = width;
+    if (pitch < width || pitch < 1 || pitch > INT_MAX)
+        return false;
+    *found = (side){ turned ? CblasTrans : CblasNoTrans, (int) pitch };
+    return true;
+}
+
+static bool find_sides(const mo_matmul_call *call, side *a, side *b, side *c)
+{
+    return call->m <= INT_MAX && call->n <= INT_MAX && call->k <= INT_MAX &&
+           call->m > 0 && call->n > 0 && call->k > 0 &&
+           find_side(&call->a, call->m, call->k, a) &&
+           find_side(&call->b, call->k, call->n, b) &&
+           find_side(&call->c, call->m, call->n, c) &&
+           c->turned == CblasNoTrans;
+}
+
+bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem)
+{
+    side a, b, c;
+
+    return (elem == MO_F32 || elem == MO_F64) && find_sides(call, &a, &b, &c);
+}
+
+void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
+                      const void *b, void *c)
+{
+    int m = (int) call->m, n = (int) call->n, k = (int) call->k;
+    side left, right, result;
+    bool taken = find_sides(call, &left, &right, &result);
+
+    assert(taken);
+    (void) taken;
+    if (elem == MO_F32)
+        cblas_sgemm(CblasRowMajor, left.turned, right.turned, m, n, k, 1, a,
+                    left.pitch, b, right.pitch, 0, c, result.pitch);
+    else
+        cblas_dgemm(CblasRowMajor, left.turned, right.turned, m, n, k, 1, a,
+                    left.pitch, b, right.pitch, 0, c, result.pitch);
+}
+
+#else
+
+void mo_blas_keep_to_one_thread(void)
+{
+}
+
+bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem)
+{
+    (void) call, (void) elem;
+    return false;
+}
+
+void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
+                      const void *b, void *c)
+{
+    (void) call, (void) elem, (void) a, (void) b, (void) c;
+    assert(!"there is no BLAS");
+}
+
+#endif

@@ -1,0 +1,212 @@
+#include "exec/backend/cpu/product.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- panels */
+
+/* How wide the panel is whose first column has that many from it on. */
+static int panel_width(const mo_tiles *tiles, int64_t left)
+{
+    return left <= tiles->narrow ? tiles->narrow : tiles->width;
+}
+
+int64_t mo_panels_columns(const mo_tiles *tiles, int64_t columns)
+{
+    int64_t whole = columns / tiles->width * tiles->width;
+
+    return whole == columns ? whole
+                            : whole + panel_width(tiles, columns - whole);
+}
+
+static void clear_beyond(float *panel, int64_t rows, int64_t used, int width)
+{
+    for (int64_t i = 0; used < width && i < rows; i++)
+        memset(panel + i * width + used, 0,
+               (size_t) (width - used) * sizeof *panel);
+}
+
+void mo_panels_pack(const mo_tiles *tiles, const mo_floats_matrix *from,
+                    int64_t rows, int64_t columns, int64_t row, int64_t depth,
+                    float *panels)
+{
+    for (int64_t j = 0; j < columns; j += tiles->width) {
+        int width = panel_width(tiles, columns - j);
+        int64_t used = least(width, columns - j);
+        float *panel = panels + j * depth + row * width;
+        mo_floats_matrix part = *from;
+
+        part.at += j * from->column;
+        mo_floats_pack(&part, rows, used, panel, width);
+        clear_beyond(panel, rows, used, width);
+    }
+}
+
+mo_status mo_panels_new(int64_t matrices, int64_t floats, float **panels,
+                        mo_error *err)
+{
+    enum { LINE = 64 };
+    size_t bytes;
+
+    if (!mo_size_mul((size_t) matrices, (size_t) floats, &bytes) ||
+        !mo_size_mul(bytes, sizeof **panels, &bytes) ||
+        bytes > SIZE_MAX - 2 * LINE)
+        return mo_fail_memory(err);
+    *panels = aligned_alloc(LINE, bytes / LINE * LINE + LINE);
+    return *panels ? MO_OK : mo_fail_memory(err);
+}
+
+/* ---- products */
+
+/* Some depth of one panel. */
+typedef struct strip {
+    const mo_product *product;
+    int64_t column, used;
+    int width;
+    int64_t skip, depth;
+} strip;
+
+static void run_tile(const strip *s, mo_tile_run *run, int rows,
+                     mo_tile_job *job)
+{
+    float whole[MO_TILE_MAX_ROWS * MO_TILE_MAX_WIDTH];
+    float *c = job->c;
+    int64_t pitch = job->pitch;
+    size_t bytes = (size_t) s->used * sizeof *c;
+
+    if (s->used == s->width) {
+        run(job);
+        return;
+    }
+    job->c = whole;
+    job->pitch = s->width;
+    for (int r = 0; job->add && r < rows; r++)
+        memcpy(whole + r * s->width, c + r * pitch, bytes);
+    run(job);
+    for (int r = 0; r < rows; r++)
+        memcpy(c + r * pitch, whole + r * s->width, bytes);
+}
+
+static void run_strip(const strip *s)
+{
+    const mo_product *p = s->product;
+    const mo_tiles *tiles = p->tiles;
+    bool wide = s->width == tiles->width;
+    int64_t r = 0;
+
+    for (int h = 0; h < MO_TILE_HEIGHTS; h++)
+        for (; r + tiles->rows[h] <= p->n_rows; r += tiles->rows[h]) {
+            mo_tile_job job = {
+                .rows = p->rows + r,
+                .step = p->step,
+                .skip = s->skip,
+                .taps = p->taps,
+                .depth = s->depth,
+                .panel = p->panels + s->column * p->taps * p->depth +
+                         s->skip * s->width,
+                .c = p->c + r * p->pitch + s->column,
+                .pitch = p->pitch,
+                .add = s->skip > 0,
+            };
+
+            run_tile(s, wide ? tiles->wide_run[h] : tiles->narrow_run[h],
+                     tiles->rows[h], &job);
+        }
+}
+
+/* So much of a panel stays in the second cache while all rows pass, and of the
+ * rows, too. */
+enum { DEEPEST = 1024 };
+
+static void run_depth(const mo_product *p, int64_t skip, int64_t depth)
+{
+    for (int64_t j = 0; j < p->columns; j += p->tiles->width) {
+        int width = panel_width(p->tiles, p->columns - j);
+        strip s = { .product = p,
+                    .column = j,
+                    .used = least(width, p->columns - j),
+                    .width = width,
+                    .skip = skip,
+                    .depth = depth };
+
+        run_strip(&s);
+    }
+}
+
+void mo_product_run(const mo_product *product)
+{
+    const mo_product *p = product;
+
+    if (p->taps != 1 || p->depth <= DEEPEST) {
+        run_depth(p, 0, p->depth);
+        return;
+    }
+    for (int64_t k = 0; k < p->depth; k += DEEPEST)
+        run_depth(p, k, least(DEEPEST, p->depth - k));
+}
+
+/* ---- blocks */
+
+static int64_t parts(int64_t whole, int64_t part)
+{
+    return (whole + part - 1) / part;
+}
+
+/* About half of it, a multiple of unit. */
+static int64_t half_of(int64_t extent, int64_t unit)
+{
+    return parts(parts(extent, 2), unit) * unit;
+}
+
+/* Multiplications that are worth waking somebody. */
+enum { LEAST_WORK = 1 << 17 };
+
+/* Halves the longer side, or the one that still can be; false when neither. */
+static bool cut_blocks(mo_blocks *b, int64_t unit, int64_t width)
+{
+    bool by_rows = b->rows > unit, by_columns = b->columns > width;
+
+    if (by_rows && (b->rows >= b->columns || !by_columns))
+        b->rows = half_of(b->rows, unit);
+    else if (by_columns)
+        b->columns = half_of(b->columns, width);
+    return by_rows || by_columns;
+}
+
+mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
+                       int64_t depth, int64_t products, int threads)
+{
+    enum { CACHED = 1 << 17, JOBS_EACH = 4 };
+    int64_t unit = tiles->rows[0];
+    int64_t most = CACHED / (least(depth, DEEPEST) + 1) / unit * unit;
+    mo_blocks b = { .rows = least(most < unit ? unit : most, rows),
+                    .columns = columns };
+
+    if (rows == 0 || columns == 0)
+        return b;
+    while (threads > 1 &&
+           (double) b.rows * (double) b.columns * (double) depth > LEAST_WORK &&
+           parts(rows, b.rows) * parts(columns, b.columns) * products <
+               (int64_t) threads * JOBS_EACH)
+        if (!cut_blocks(&b, unit, tiles->width))
+            break;
+    b.n_rows = parts(rows, b.rows);
+    b.n_columns = parts(columns, b.columns);
+    return b;
+}
+
+int64_t mo_blocks_at_once(const mo_blocks *blocks, int64_t depth)
+{
+    double each =
+        (double) blocks->rows * (double) blocks->columns * (double) (depth + 1);
+
+    return each > LEAST_WORK ? 1 : 1 + (int64_t) (LEAST_WORK / (each + 1));
+}
