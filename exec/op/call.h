@@ -181,7 +181,8 @@ typedef enum mo_scatter_op {
     MO_SCATTER_PROD,
     MO_SCATTER_MIN,
     MO_SCATTER_MAX,
-    MO_SCATTER_MEAN
+    MO_SCATTER_MEAN,
+    MO_SCATTER_SUB
 } mo_scatter_op;
 
 typedef struct mo_scatter_call {
@@ -264,6 +265,12 @@ typedef struct mo_attention_call {
                               is added */
 } mo_attention_call;
 
+/* ---- RANGE: start + i * step as one row.  in: start, stop (which told the
+ * size) and step, a number each; or nothing, then the numbers are these. */
+typedef struct mo_range_call {
+    int64_t start, step;
+} mo_range_call;
+
 enum { MO_CALL_MAX_OPERANDS = 4096 };
 
 typedef struct mo_call {
@@ -285,6 +292,7 @@ typedef struct mo_call {
         mo_cumsum_call cumsum;
         mo_interpolate_call interpolate;
         mo_attention_call attention;
+        mo_range_call range;
     } u;
     /* NULL, or what is done to out[0] before it is stored.  Its operand 0 is
      * what the call computes, of the type of out[0]; operand i > 0 is

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exec/op/call.h"
+#include "exec/op/rule.h"
 
 static const mo_exec_op *const families[] = {
     mo_exec_ops_point,   mo_exec_ops_reduce, mo_exec_ops_norm,
@@ -39,14 +40,20 @@ mo_status mo_op_lower(const mo_site *site, mo_arena *arena, mo_lowered *lowered,
                       mo_error *err)
 {
     const mo_exec_op *op = mo_exec_op_find(site->type);
+    mo_status status;
 
     if (!op)
         return mo_site_fail(site, MO_E_SUPPORT, err,
                             "there is no such operator to run");
+    if (site->n_in < 1 || site->n_out < 1)
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "has %d inputs and %d outputs", site->n_in,
+                            site->n_out);
     for (int i = 0; i < site->n_in; i++)
         if (needs_value(op, i) && !site->value[i])
             return mo_site_fail(site, MO_E_SUPPORT, err,
                                 "its input %d must be a constant", i);
+    status = mo_site_check_shapes(site, arena, err);
     *lowered = (mo_lowered){ 0 };
-    return op->lower(site, arena, lowered, err);
+    return status == MO_OK ? op->lower(site, arena, lowered, err) : status;
 }

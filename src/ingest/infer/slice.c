@@ -2,16 +2,13 @@
  * Slice and StridedSlice.  Both are resolved to a cut: what remains of the
  * input's shape, and the view that leads from there into the input.
  */
+#include "ingest/infer/cut.h"
+
 #include <string.h>
 
 #include "base/json.h"
 #include "ingest/infer/args.h"
 #include "ingest/infer/dims.h"
-
-typedef struct cut {
-    mo_shape shape;
-    mo_view view;
-} cut;
 
 typedef struct range {
     int64_t start, step, count;
@@ -47,7 +44,7 @@ static mo_status resolve(int64_t dim, int64_t start, int64_t stop, int64_t step,
 
 /* Adds to the cut what range takes of an input dimension with that stride.  A
  * step that is never made does not count: it may be as large as it likes. */
-static void add_range(cut *c, int64_t stride, const range *r)
+static void add_range(mo_cut *c, int64_t stride, const range *r)
 {
     c->view.base += r->start * stride;
     if (c->shape.rank < MO_MAX_RANK)
@@ -99,7 +96,7 @@ static mo_status slice_places(const mo_rule_op *op, int count, int *place,
     return status;
 }
 
-static mo_status cut_slice(const mo_rule_op *op, cut *c, mo_error *err)
+static mo_status cut_slice(const mo_rule_op *op, mo_cut *c, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     mo_view own = mo_view_of(from);
@@ -109,7 +106,7 @@ static mo_status cut_slice(const mo_rule_op *op, cut *c, mo_error *err)
 
     if (status == MO_OK)
         status = slice_places(op, b.start.count, place, err);
-    *c = (cut){ 0 };
+    *c = (mo_cut){ 0 };
     for (int d = 0; status == MO_OK && d < from->rank; d++) {
         range r = { 0, 1, from->dims[d] };
         int i = place[d];
@@ -182,7 +179,7 @@ static int64_t shrink_start(const bounds *b, const masks *m, int i, int64_t dim)
 }
 
 static void keep_dims(const mo_shape *from, const mo_view *own, int first,
-                      int end, cut *c)
+                      int end, mo_cut *c)
 {
     for (int d = first; d < end; d++) {
         range all = { 0, 1, from->dims[d] };
@@ -191,7 +188,7 @@ static void keep_dims(const mo_shape *from, const mo_view *own, int first,
     }
 }
 
-static mo_status cut_strided(const mo_rule_op *op, cut *c, mo_error *err)
+static mo_status cut_strided(const mo_rule_op *op, mo_cut *c, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     const range one = { 0, 1, 1 };
@@ -201,7 +198,7 @@ static mo_status cut_strided(const mo_rule_op *op, cut *c, mo_error *err)
     bounds b;
     mo_status status = read_bounds(op, &b, err);
 
-    *c = (cut){ 0 };
+    *c = (mo_cut){ 0 };
     for (int i = 0; status == MO_OK && i < b.start.count; i++) {
         range r;
 
@@ -230,7 +227,7 @@ static mo_status cut_strided(const mo_rule_op *op, cut *c, mo_error *err)
     return status;
 }
 
-static mo_status make_cut(const mo_rule_op *op, cut *c, mo_error *err)
+mo_status mo_cut_find(const mo_rule_op *op, mo_cut *c, mo_error *err)
 {
     return strcmp(op->type, "Slice") == 0 ? cut_slice(op, c, err)
                                           : cut_strided(op, c, err);
@@ -239,8 +236,8 @@ static mo_status make_cut(const mo_rule_op *op, cut *c, mo_error *err)
 static mo_status infer_cut(const mo_rule_op *op, mo_shape *outputs,
                            mo_error *err)
 {
-    cut c;
-    mo_status status = make_cut(op, &c, err);
+    mo_cut c;
+    mo_status status = mo_cut_find(op, &c, err);
 
     if (status == MO_OK)
         outputs[0] = c.shape;
@@ -250,8 +247,8 @@ static mo_status infer_cut(const mo_rule_op *op, mo_shape *outputs,
 static mo_status cut_items(const mo_rule_op *op, int output, mo_value *value,
                            mo_error *err)
 {
-    cut c;
-    mo_status status = make_cut(op, &c, err);
+    mo_cut c;
+    mo_status status = mo_cut_find(op, &c, err);
 
     (void) output;
     if (status != MO_OK)
