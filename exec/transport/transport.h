@@ -82,12 +82,10 @@ typedef struct mo_transport {
                          mo_error *err);
 
     /* Tells everybody that this rank cannot go on, and why; from any thread.
-     * What failed first counts. */
+     * What failed first counts.  A command calls it before it prints an error
+     * and leaves, whoever's it was: from then on nobody else speaks for this
+     * process. */
     void (*fail)(mo_world *world, const mo_error *why);
-
-    /* The caller is about to print an error and leave: from here on nobody else
-     * speaks for this process. */
-    void (*take_word)(mo_world *world);
 } mo_transport;
 
 extern const mo_transport mo_transport_local;

@@ -1,0 +1,69 @@
+/*
+ * run_device.h - one device of a plan while it runs.
+ *
+ * Everything is prepared and allocated first; from then on a run is a walk over
+ * an array of actions, with one look at the clock after each.
+ */
+#ifndef MO_EXEC_RUN_DEVICE_H
+#define MO_EXEC_RUN_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "exec/backend/backend.h"
+#include "exec/plan/plan.h"
+#include "exec/run.h"
+
+/* A step, with all it needs at hand. */
+typedef struct mo_run_action {
+    mo_step_kind kind;
+    int what;     /* call or transfer */
+    bool sending; /* which end of the transfer is ours */
+    mo_kernel *kernel;
+    const void *const *in;
+    void *const *out;
+    void *data; /* what is sent or received */
+} mo_run_action;
+
+typedef struct mo_run_device {
+    const mo_plan *plan;
+    const mo_run_options *options;
+    int device; /* MO_PLAN_NONE: of a rank that has none, and only keeps step */
+
+    const mo_backend *backend;
+    mo_unit *unit;
+    char *memory; /* for values */
+    void *workspace;
+    int64_t workspace_bytes, allocated_bytes;
+    mo_run_action *actions;
+    int n_actions;
+    void **copies; /* of constants that cannot be read where they are */
+    int n_copies;
+    mo_arena *arena; /* of the lists of pointers */
+    void **where;    /* by value of this device: its bytes */
+
+    int64_t *stamps; /* by timed run: n_actions + 1 moments, when it began and
+                        when each action ended */
+    int64_t *warm_up_stamps;
+    int n_runs; /* timed ones that were made */
+} mo_run_device;
+
+/* For the thread that will run it; whatever comes of it, close it. */
+mo_status mo_run_device_open(mo_run_device *device, mo_error *err);
+
+/* Warm-ups and runs, together with all other devices. */
+mo_status mo_run_device_work(mo_run_device *device, mo_error *err);
+
+/* From any thread, when all devices of the process have ended. */
+void mo_run_device_close(mo_run_device *device);
+
+/* The moments of timed run r. */
+int64_t *mo_run_device_stamps(const mo_run_device *device, int r);
+
+/* The bytes of one of its values as the last run left them. */
+const void *mo_run_device_value(const mo_run_device *device, int value);
+
+#endif

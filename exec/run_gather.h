@@ -1,0 +1,33 @@
+/*
+ * run_gather.h - what the devices of all ranks measured and made, brought
+ * together at rank 0, and what it amounts to.
+ */
+#ifndef MO_EXEC_RUN_GATHER_H
+#define MO_EXEC_RUN_GATHER_H
+
+#include "base/error.h"
+#include "exec/run_device.h"
+
+/* The moments of a device's timed runs on the clock of rank 0; one row of
+ * n_actions + 1 for each.  NULL stamps: of another rank, and not known here. */
+typedef struct mo_run_record {
+    const int64_t *stamps;
+    int64_t *foreign; /* where they are owned: as they came from their rank */
+    int n_actions;
+    int64_t workspace_bytes, allocated_bytes;
+} mo_run_record;
+
+/* devices: n_here of them, those of this rank, which must outlive records.
+ * Fills records, by device of the plan, and outputs; result->n_runs is known.
+ */
+mo_status mo_run_gather(mo_run_device *devices, int n_here,
+                        mo_run_record *records, mo_run_result *result,
+                        mo_error *err);
+
+void mo_run_records_clear(mo_run_record *records, int n_devices);
+
+/* Makespans, medians, steps: all that follows from the records. */
+mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
+                        bool trace, mo_run_result *result, mo_error *err);
+
+#endif
