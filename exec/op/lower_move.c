@@ -51,7 +51,7 @@ static mo_status lower_cut(const mo_site *site, mo_arena *arena,
                                  &op, err);
     if (status != MO_OK)
         return status;
-    status = mo_cut_find(&op, &cut, &why);
+    status = mo_cut_read(&op, &cut, &why);
     if (status != MO_OK)
         return mo_site_fail(site, status, err, "%s", why.text);
     status = mo_site_makes(site, 0, &cut.shape, err);

@@ -14,6 +14,6 @@ typedef struct mo_cut {
 
 /* op is one of the two, and the values of all inputs but the first are known.
  */
-mo_status mo_cut_find(const mo_rule_op *op, mo_cut *cut, mo_error *err);
+mo_status mo_cut_read(const mo_rule_op *op, mo_cut *cut, mo_error *err);
 
 #endif

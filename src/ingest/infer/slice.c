@@ -227,7 +227,7 @@ static mo_status cut_strided(const mo_rule_op *op, mo_cut *c, mo_error *err)
     return status;
 }
 
-mo_status mo_cut_find(const mo_rule_op *op, mo_cut *c, mo_error *err)
+mo_status mo_cut_read(const mo_rule_op *op, mo_cut *c, mo_error *err)
 {
     return strcmp(op->type, "Slice") == 0 ? cut_slice(op, c, err)
                                           : cut_strided(op, c, err);
@@ -237,7 +237,7 @@ static mo_status infer_cut(const mo_rule_op *op, mo_shape *outputs,
                            mo_error *err)
 {
     mo_cut c;
-    mo_status status = mo_cut_find(op, &c, err);
+    mo_status status = mo_cut_read(op, &c, err);
 
     if (status == MO_OK)
         outputs[0] = c.shape;
@@ -248,7 +248,7 @@ static mo_status cut_items(const mo_rule_op *op, int output, mo_value *value,
                            mo_error *err)
 {
     mo_cut c;
-    mo_status status = mo_cut_find(op, &c, err);
+    mo_status status = mo_cut_read(op, &c, err);
 
     (void) output;
     if (status != MO_OK)
