@@ -1,0 +1,50 @@
+/*
+ * clones.h - loops that become vectors.
+ *
+ * MO_CLONES before a function makes the compiler write it once more for the
+ * wider vectors that most x86 processors have; which one runs is chosen when
+ * the program is loaded.  Elsewhere, and under sanitizers, whose own start
+ * comes too late for that choice, there is one.  All of them round alike: sums
+ * are added in the order that is written, products are not fused with them.
+ *
+ * MO_LOOP before a loop says that no turn reads what another one writes: a
+ * result may lie exactly where an operand does.
+ */
+#ifndef MO_EXEC_BACKEND_CPU_CLONES_H
+#define MO_EXEC_BACKEND_CPU_CLONES_H
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MO_ONE_CLONE 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
+    __has_feature(memory_sanitizer)
+#define MO_ONE_CLONE 1
+#endif
+#endif
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(MO_ONE_CLONE)
+#define MO_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define MO_CLONES
+#endif
+
+#if defined(__clang__)
+#define MO_LOOP _Pragma("clang loop vectorize(assume_safety)")
+/* Loops that call the library stay loops; that is all right. */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#elif defined(__GNUC__)
+#define MO_LOOP _Pragma("GCC ivdep")
+/* Vectors at any level of optimisation.  Nobody looks at errno or traps. */
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#else
+#define MO_LOOP
+#endif
+
+/* What loops call must become a part of them. */
+#if defined(__GNUC__)
+#define MO_INLINE static inline __attribute__((always_inline))
+#else
+#define MO_INLINE static inline
+#endif
+
+#endif
