@@ -567,13 +567,18 @@ START_TEST(the_built_in_clusters_are_the_papers)
 }
 END_TEST
 
-START_TEST(there_are_no_other_built_in_clusters)
+START_TEST(there_is_one_other_built_in_cluster)
 {
+    mo_cluster *cluster = read_text(mo_builtin_cluster_find("cpu")->text);
     int n = 0;
+
+    ck_assert_int_eq(cluster->n_devices, 1);
+    ck_assert(cluster->devices[0].is_cpu);
+    mo_cluster_free(cluster);
 
     for (; mo_builtin_clusters[n].name; n++)
         ck_assert_ptr_nonnull(mo_builtin_clusters[n].help);
-    ck_assert_int_eq(n, COUNT(built_in));
+    ck_assert_int_eq(n, COUNT(built_in) + 1);
     ck_assert_ptr_null(mo_builtin_cluster_find("inter"));
 }
 END_TEST
@@ -670,10 +675,10 @@ static const struct {
 } dead_ends[] = {
     { "nowhere", NULL,
       "there is no cluster 'nowhere'; give a file or one of the built-in "
-      "inter-server, intra-server" },
+      "inter-server, intra-server, cpu" },
     { "sub/no.xml", NULL,
       "there is no cluster 'sub/no.xml'; give a file or one of the built-in "
-      "inter-server, intra-server" },
+      "inter-server, intra-server, cpu" },
     { "sub", NULL, "sub: is a directory; give a file in it" },
     { NULL, "broken.graphml",
       "broken.cluster.xml:1: the file ends inside element <cluster> of line "
@@ -715,7 +720,7 @@ SUITE(cluster)
     EACH(the_digest_tells_contents_apart, COUNT(other));
     TEST(the_digest_is_the_same_everywhere);
     EACH(the_built_in_clusters_are_the_papers, COUNT(built_in));
-    TEST(there_are_no_other_built_in_clusters);
+    TEST(there_is_one_other_built_in_cluster);
     EACH(the_nearest_cluster_is_taken, COUNT(choices));
     TEST(a_file_hides_a_built_in_cluster);
     EACH(what_was_asked_for_must_be_there, COUNT(dead_ends));

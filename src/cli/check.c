@@ -9,8 +9,6 @@
 #include "cli/outputs.h"
 #include "cli/review.h"
 #include "cli/talk.h"
-#include "cli/text_file.h"
-#include "solvers/listing.h"
 
 enum { REPORT, SCHEDULE, OUTPUTS };
 
@@ -49,95 +47,6 @@ static mo_status check_options(const settings *s, const char *path,
     return spare_inputs(s, path, err);
 }
 
-static mo_status judge_listing(const settings *s, const char *path, char *text,
-                               size_t size, mo_review *review, mo_error *err)
-{
-    const mo_instance *x;
-    int *device;
-    mo_error why = { 0 };
-    mo_status status;
-
-    if (!s->graph)
-        return mo_fail_at(err, MO_E_USAGE, path, 0,
-                          "is a placement, which does not say of what; give "
-                          "the graph with --graph");
-    status =
-        mo_review_instance(&s->prepare, s->graph, path, &s->talk, review, err);
-    if (status != MO_OK)
-        return status;
-    x = review->made.loaded.instance;
-    device = calloc((size_t) x->n + 1, sizeof *device);
-    if (!device)
-        return mo_fail_memory(err);
-    status = mo_listing_read(path, text, size, x, device, &why);
-    if (status == MO_OK)
-        status = mo_judge_placement(x, &review->regime, device,
-                                    &review->judgement, &why);
-    else if (status == MO_E_INPUT)
-        status = mo_judge_refused(why.text, &review->judgement);
-    if (status != MO_OK)
-        *err = why;
-    free(device);
-    return status;
-}
-
-static mo_status refuse_empty(const char *path, const mo_solution *solution,
-                              mo_error *err)
-{
-    if (solution->n > 0)
-        return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, path, 0,
-                      "holds no solution to check; it says: %s",
-                      mo_claim_names[solution->claim]);
-}
-
-static mo_status judge_columns(const settings *s, const char *path,
-                               const char *text, size_t size, mo_review *review,
-                               mo_error *err)
-{
-    mo_solution *solution = NULL;
-    mo_status status =
-        mo_solution_read_memory(path, text, size, &solution, err);
-
-    if (status == MO_OK)
-        status = refuse_empty(path, solution, err);
-    if (status == MO_OK) {
-        status = mo_answer_origin(solution, &review->origin, err);
-        if (status != MO_OK)
-            mo_error_place(err, path, 0);
-    }
-    if (status == MO_OK)
-        status = mo_review_instance(&s->prepare, s->graph, path, &s->talk,
-                                    review, err);
-    if (status == MO_OK)
-        status = mo_review_solution(solution, s->tolerance, review, err);
-    mo_solution_free(solution);
-    return status;
-}
-
-/* With a graph at hand, what no solver writes is taken for a placement that was
- * not written well, and told where. */
-static bool is_listing(const settings *s, const char *text)
-{
-    return mo_listing_sniff(text) || (s->graph && !mo_solution_sniff(text));
-}
-
-static mo_status judge(const settings *s, const char *path, mo_review *review,
-                       mo_error *err)
-{
-    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    char *text = NULL;
-    size_t size;
-    mo_status status = mo_text_file_read(path, &text, &size, err);
-
-    if (status == MO_OK && is_listing(s, text))
-        status = judge_listing(s, name, text, size, review, err);
-    else if (status == MO_OK)
-        status = judge_columns(s, name, text, size, review, err);
-    free(text);
-    return status;
-}
-
 static void write_report(const settings *s, const mo_review *review)
 {
     mo_verdict_report report = mo_review_report(review);
@@ -170,6 +79,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)
 {
     settings *s = context;
+    const mo_review_source from = { &s->prepare, s->graph, s->tolerance,
+                                    &s->talk };
     mo_review review = { 0 };
     mo_status status = check_options(s, operands[0], err);
 
@@ -177,7 +88,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_outputs_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
-        status = judge(s, operands[0], &review, err);
+        status = mo_review_file(&from, operands[0], &review, err);
     if (status == MO_OK)
         status = write_outputs(s, &review, err);
     if (!mo_judgement_valid(&review.judgement))

@@ -45,6 +45,19 @@ mo_status mo_review_instance(const mo_prepare *options, const char *graph,
 mo_status mo_review_solution(const mo_solution *solution, double tolerance,
                              mo_review *review, mo_error *err);
 
+/* What a command was told about the answer it reviews. */
+typedef struct mo_review_source {
+    const mo_prepare *prepare;
+    const char *graph; /* or NULL: it is looked for */
+    double tolerance;
+    const mo_talk *talk;
+} mo_review_source;
+
+/* All of this for the file at path ("-": standard input), a solution or a
+ * placement. */
+mo_status mo_review_file(const mo_review_source *from, const char *path,
+                         mo_review *review, mo_error *err);
+
 /* A report of what came of it, to be completed by who knows more. */
 mo_verdict_report mo_review_report(const mo_review *review);
 

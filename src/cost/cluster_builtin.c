@@ -47,12 +47,20 @@ static const char intra_server[] =
     "  <link from='D' to='C' gbps='581.35' latency_us='5'/>\n"
     "</cluster>\n";
 
+/* The machine that is at hand, with what a core or two of today may reach. */
+static const char this_cpu[] =
+    "<cluster name='cpu'>\n"
+    "  <device id='cpu' kind='cpu' gflops='100' memory_bandwidth_gbs='20'\n"
+    "    launch_us='1'/>\n"
+    "</cluster>\n";
+
 const mo_builtin_cluster mo_builtin_clusters[] = {
     { "inter-server",
       "four servers over InfiniBand: RTX 2080 Ti, T4, P4, RTX 3060 Ti",
       inter_server },
     { "intra-server", "one server with NVLink: two V100, two P100",
       intra_server },
+    { "cpu", "one device: the processors of this machine", this_cpu },
     { NULL, NULL, NULL }
 };
 
