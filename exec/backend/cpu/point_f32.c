@@ -30,4 +30,4 @@ MO_INLINE float bounded(float x, float least, float most)
     return risen > most ? most : risen;
 }
 
-#include "exec/backend/cpu/point_real.h"
+#include "exec/backend/cpu/point_real.inc"

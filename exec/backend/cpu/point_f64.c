@@ -55,4 +55,4 @@ static inline double curve_gelu_tanh(double x)
     return x * curve_sigmoid(u);
 }
 
-#include "exec/backend/cpu/point_real.h"
+#include "exec/backend/cpu/point_real.inc"
