@@ -25,7 +25,7 @@ typedef struct mo_judgement {
     mo_schedule *schedule;
     mo_verdict *verdict; /* on it */
     int64_t claim_ns;    /* the makespan claimed, or MO_ANSWER_NO_CLAIM */
-    mo_lower lower;
+    mo_lower_bound lower;
     int single;        /* the device that alone is best; MO_FREE: none can */
     int64_t single_ns; /* what everything takes there */
 } mo_judgement;

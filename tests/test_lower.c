@@ -15,7 +15,7 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
 
 static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
 {
-    mo_lower lower = { 0 };
+    mo_lower_bound lower = { 0 };
 
     MUST(mo_lower_find(x, regime, &lower, &err));
     ck_assert_ptr_nonnull(lower.which);
@@ -77,7 +77,7 @@ END_TEST
 START_TEST(the_bound_that_won_is_named)
 {
     problem p = { 0 };
-    mo_lower lower = { 0 };
+    mo_lower_bound lower = { 0 };
 
     problem_make(&p, "* t.A=4 t.B=4; a; b; c; d", "A; B", NULL);
     MUST(mo_lower_find(p.x, &by_port, &lower, &err));

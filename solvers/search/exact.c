@@ -231,7 +231,7 @@ static bool is_too_large(const mo_instance *x, const mo_regime *regime)
 static mo_status find(mo_exact_search *s, const mo_instance *x,
                       const mo_regime *regime, effort *e, mo_error *err)
 {
-    mo_lower lower = { 0 };
+    mo_lower_bound lower = { 0 };
     mo_status status;
 
     if (is_too_large(x, regime)) {

@@ -111,7 +111,7 @@ mo_status mo_first_answers(mo_search *s, mo_error *err)
 
 mo_status mo_first_bound(mo_search *s, mo_error *err)
 {
-    mo_lower lower = { 0 };
+    mo_lower_bound lower = { 0 };
     mo_status status;
 
     /* Otherwise blocks tell the same, and sooner. */

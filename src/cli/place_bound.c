@@ -30,7 +30,7 @@ mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
                          mo_error *err)
 {
     int64_t known_ns = least_known(ranked, n);
-    mo_lower lower;
+    mo_lower_bound lower;
     mo_status status;
 
     *bound_ns = 0;

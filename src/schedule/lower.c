@@ -35,13 +35,13 @@ struct lower {
     int64_t *table;                /* by two devices */
     int *ops;                      /* all of them */
     mo_segments *segments;
-    mo_lower found;
+    mo_lower_bound found;
 };
 
 static void keep(struct lower *l, int64_t bound_ns, const char *which)
 {
     if (bound_ns > l->found.bound_ns || !l->found.which)
-        l->found = (mo_lower){ bound_ns, which };
+        l->found = (mo_lower_bound){ bound_ns, which };
 }
 
 static int64_t least_way(const struct lower *l, int op)
@@ -195,13 +195,14 @@ static mo_status reserve(struct lower *l, mo_error *err)
 }
 
 mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
-                        mo_lower *lower, mo_error *err)
+                        mo_lower_bound *lower, mo_error *err)
 {
     return mo_lower_until(x, regime, NULL, lower, err);
 }
 
 mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
-                         const mo_stop *stop, mo_lower *lower, mo_error *err)
+                         const mo_stop *stop, mo_lower_bound *lower,
+                         mo_error *err)
 {
     struct lower l = { .places = { x, *regime, NULL }, .stop = stop };
     mo_status status = reserve(&l, err);

@@ -17,18 +17,19 @@
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
-typedef struct mo_lower {
+typedef struct mo_lower_bound {
     int64_t bound_ns;  /* the largest of them */
     const char *which; /* "path", "load" or "chain" */
-} mo_lower;
+} mo_lower_bound;
 
 /* Where no schedule exists at all, any time at all may come out.  Some seconds
  * for 50,000 ops on four devices; with more, the chain is left out. */
 mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
-                        mo_lower *lower, mo_error *err);
+                        mo_lower_bound *lower, mo_error *err);
 
 /* The same, as far as it comes until it is stopped. */
 mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
-                         const mo_stop *stop, mo_lower *lower, mo_error *err);
+                         const mo_stop *stop, mo_lower_bound *lower,
+                         mo_error *err);
 
 #endif
