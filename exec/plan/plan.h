@@ -38,6 +38,7 @@ typedef struct mo_plan_value {
     int view_of;    /* shares the bytes of this value, or MO_PLAN_NONE */
     int input;      /* the network's input it is, or MO_PLAN_NONE */
     int transfer;   /* the one it arrives by, or MO_PLAN_NONE */
+    int item;       /* what makes it, or MO_PLAN_NONE: what is anywhere */
     int64_t offset; /* in the arena of its device; MO_PLAN_NONE: not there */
 } mo_plan_value;
 

@@ -1,0 +1,114 @@
+#include "exec/plan/plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exec/plan/prune.h"
+
+static mo_status make_devices(const mo_instance *x, mo_plan *plan,
+                              mo_error *err)
+{
+    size_t n = (size_t) x->n_devices;
+
+    plan->n_devices = x->n_devices;
+    plan->devices = mo_arena_array(plan->arena, n, sizeof *plan->devices);
+    if (!plan->devices)
+        return mo_fail_memory(err);
+    for (size_t d = 0; d < n; d++) {
+        const char *id = x->device_ids[d];
+
+        plan->devices[d].id = mo_arena_text(plan->arena, id, strlen(id));
+        plan->devices[d].capacity_bytes = x->capacity_bytes[d];
+        if (!plan->devices[d].id)
+            return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
+/* What passes leave behind them is taken out at once. */
+static mo_status improve(const mo_plan_source *source, mo_plan *plan,
+                         mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (source->fuse)
+        status = mo_plan_fuse(source, plan, err);
+    if (status == MO_OK && source->layout)
+        status = mo_plan_layout(plan, err);
+    return status == MO_OK ? mo_plan_prune(plan, err) : status;
+}
+
+static mo_status make(const mo_plan_source *source, mo_plan *plan,
+                      mo_error *err)
+{
+    mo_status status = make_devices(source->instance, plan, err);
+
+    plan->predicted_ns = source->schedule->makespan_ns;
+    if (status == MO_OK)
+        status = mo_plan_lower(source, plan, err);
+    if (status == MO_OK)
+        status = improve(source, plan, err);
+    if (status == MO_OK)
+        status = mo_plan_order(source, plan, err);
+    if (status == MO_OK)
+        status = mo_plan_memory(plan, err);
+    return status;
+}
+
+mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
+                       mo_error *err)
+{
+    mo_plan *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->arena = mo_arena_new();
+    status = made->arena ? make(source, made, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        *plan = made;
+    else
+        mo_plan_free(made);
+    return status;
+}
+
+void mo_plan_free(mo_plan *plan)
+{
+    if (!plan)
+        return;
+    mo_arena_free(plan->arena);
+    free(plan);
+}
+
+static mo_status fail_size(const mo_plan_device *device, int64_t workspace,
+                           mo_error *err)
+{
+    int64_t lack = device->arena_bytes - device->capacity_bytes;
+    bool known = mo_int64_add(lack, device->weight_bytes, &lack) &&
+                 mo_int64_add(lack, workspace, &lack);
+
+    return mo_fail(err, MO_E_INPUT,
+                   "device '%.80s' is too small by %" PRId64 " bytes: it needs "
+                   "%" PRId64 " for values, %" PRId64 " for weights and "
+                   "%" PRId64 " to work in, and has %" PRId64 "; place less "
+                   "there, or give it more memory",
+                   device->id, known ? lack : INT64_MAX, device->arena_bytes,
+                   device->weight_bytes, workspace, device->capacity_bytes);
+}
+
+mo_status mo_plan_fits(const mo_plan *plan, const int64_t *workspace,
+                       mo_error *err)
+{
+    for (int d = 0; d < plan->n_devices; d++) {
+        const mo_plan_device *device = &plan->devices[d];
+        int64_t extra = workspace ? workspace[d] : 0;
+        int64_t sum = device->arena_bytes;
+
+        if (!mo_int64_add(sum, device->weight_bytes, &sum) ||
+            !mo_int64_add(sum, extra, &sum) || sum > device->capacity_bytes)
+            return fail_size(device, extra, err);
+    }
+    return MO_OK;
+}

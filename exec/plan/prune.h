@@ -1,0 +1,18 @@
+/*
+ * prune.h - takes out of a plan what nobody needs.
+ *
+ * Passes leave calls whose results are not read any more, and values between
+ * calls that became one.
+ */
+#ifndef MO_EXEC_PLAN_PRUNE_H
+#define MO_EXEC_PLAN_PRUNE_H
+
+#include "base/error.h"
+#include "exec/plan/plan.h"
+
+/* Before there are transfers and steps.  Keeps the calls that outputs of the
+ * network depend on, in their order, and the values that these calls touch;
+ * values have new numbers.  Says for every input which values it is. */
+mo_status mo_plan_prune(mo_plan *plan, mo_error *err);
+
+#endif
