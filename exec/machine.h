@@ -1,0 +1,20 @@
+/*
+ * machine.h - what this process may still use of its machine.
+ */
+#ifndef MO_EXEC_MACHINE_H
+#define MO_EXEC_MACHINE_H
+
+#include <stdint.h>
+
+/* Bytes of memory that could be had now: what the machine has left, or the
+ * limit of our control group, whichever is less.  INT64_MAX: nobody says. */
+int64_t mo_machine_memory_bytes(void);
+
+/* How many processors it has, whether or not we may use them all. */
+int mo_machine_processors(void);
+
+/* Processes of this run on this machine, by what the launcher says; at least
+ * 1. */
+int mo_machine_processes(void);
+
+#endif

@@ -1,0 +1,168 @@
+#include "exec/ratios.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Moments of a transfer in the run. */
+typedef struct way {
+    int64_t sent, received; /* when each end began */
+    int64_t waited;         /* when the receiver had nothing else to do */
+    int64_t there;          /* when it went on */
+} way;
+
+typedef struct walk {
+    const mo_plan *plan;
+    const mo_run_result *result;
+    way *ways;      /* by transfer, as measured */
+    int64_t *begun; /* by transfer, as walked: when both ends had begun */
+    int64_t *clock; /* by device, as walked */
+    int *next;      /* by device: its next step */
+} walk;
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static double part(double amount, double whole)
+{
+    return whole > 0 ? amount / whole : NAN;
+}
+
+static void note_step(walk *w, int device, int i)
+{
+    const mo_plan_step *step = &w->plan->devices[device].steps[i];
+    const mo_run_step *time = &w->result->steps[device][i];
+
+    if (step->kind == MO_STEP_SEND)
+        w->ways[step->what].sent = time->begin_ns;
+    if (step->kind == MO_STEP_RECEIVE)
+        w->ways[step->what].received = time->begin_ns;
+    if (step->kind == MO_STEP_AWAIT &&
+        w->plan->transfers[step->what].to == device) {
+        w->ways[step->what].waited = time->begin_ns;
+        w->ways[step->what].there = time->end_ns;
+    }
+}
+
+static void note_ways(walk *w)
+{
+    for (int k = 0; k < w->plan->n_devices; k++)
+        for (int i = 0; i < w->plan->devices[k].n_steps; i++)
+            note_step(w, k, i);
+}
+
+static int64_t duration(const way *t)
+{
+    return larger(t->there - larger(t->sent, t->received), 0);
+}
+
+/* The device whose next step is the first of all; MO_PLAN_NONE at the end. */
+static int next_device(const walk *w)
+{
+    int best = MO_PLAN_NONE, order = 0;
+
+    for (int k = 0; k < w->plan->n_devices; k++) {
+        const mo_plan_device *device = &w->plan->devices[k];
+
+        if (w->next[k] == device->n_steps)
+            continue;
+        if (best == MO_PLAN_NONE || device->steps[w->next[k]].order < order) {
+            best = k;
+            order = device->steps[w->next[k]].order;
+        }
+    }
+    return best;
+}
+
+static void do_step(walk *w, int device)
+{
+    const mo_plan_step *step =
+        &w->plan->devices[device].steps[w->next[device]++];
+    int64_t *clock = &w->clock[device];
+
+    if (step->kind == MO_STEP_COMPUTE)
+        *clock += w->result->call_ns[step->what];
+    else if (step->kind == MO_STEP_AWAIT)
+        *clock = larger(*clock,
+                        w->begun[step->what] + duration(&w->ways[step->what]));
+    else
+        w->begun[step->what] = larger(w->begun[step->what], *clock);
+}
+
+static double path_ratio(walk *w)
+{
+    int64_t longest = 0;
+
+    for (int k = next_device(w); k != MO_PLAN_NONE; k = next_device(w)) {
+        do_step(w, k);
+        longest = larger(longest, w->clock[k]);
+    }
+    return part((double) longest, (double) w->result->median_ns);
+}
+
+static double kernel_ratio(const walk *w)
+{
+    double calls = 0, window = 0;
+
+    for (int k = 0; k < w->plan->n_devices; k++) {
+        int n = w->plan->devices[k].n_steps;
+        const mo_run_step *steps = w->result->steps[k];
+
+        if (n == 0)
+            continue;
+        calls += (double) w->result->busy_ns[k];
+        window += (double) (steps[n - 1].end_ns - steps[0].begin_ns);
+    }
+    return part(calls, window);
+}
+
+static double hidden_ratio(const walk *w)
+{
+    double all = 0, waited = 0;
+
+    for (int t = 0; t < w->plan->n_transfers; t++) {
+        const way *at = &w->ways[t];
+        int64_t idle = larger(at->there - at->waited, 0);
+
+        all += (double) duration(at);
+        waited += (double) (idle < duration(at) ? idle : duration(at));
+    }
+    return part(all - waited, all);
+}
+
+static bool has_steps(const mo_plan *plan, const mo_run_result *result)
+{
+    for (int k = 0; k < plan->n_devices; k++)
+        if (!result->steps ||
+            (plan->devices[k].n_steps > 0 && !result->steps[k]))
+            return false;
+    return true;
+}
+
+mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
+                         mo_ratios *ratios, mo_error *err)
+{
+    size_t transfers = (size_t) plan->n_transfers + 1;
+    size_t devices = (size_t) plan->n_devices + 1;
+    walk w = { plan,
+               result,
+               calloc(transfers, sizeof *w.ways),
+               calloc(transfers, sizeof *w.begun),
+               calloc(devices, sizeof *w.clock),
+               calloc(devices, sizeof *w.next) };
+    bool done = w.ways && w.begun && w.clock && w.next;
+
+    *ratios = (mo_ratios){ NAN, NAN, NAN };
+    if (done && has_steps(plan, result)) {
+        note_ways(&w);
+        ratios->path = path_ratio(&w);
+        ratios->kernel = kernel_ratio(&w);
+        ratios->hidden = hidden_ratio(&w);
+    }
+    free(w.ways);
+    free(w.begun);
+    free(w.clock);
+    free(w.next);
+    return done ? MO_OK : mo_fail_memory(err);
+}

@@ -1,0 +1,293 @@
+/* moirai-exec - runs a placed network and measures it. */
+#include <config.h>
+
+#include "cli/exec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/exec_compare.h"
+#include "cli/exec_inputs.h"
+#include "cli/exec_job.h"
+#include "cli/exec_report.h"
+#include "cli/exec_units.h"
+#include "exec/run.h"
+#include "exec/transport/transport.h"
+
+static const char command_name[] = "moirai-exec";
+
+/* All that is made on the way. */
+typedef struct work {
+    const mo_transport *transport;
+    mo_world *world;
+    int rank, n_ranks;
+    mo_exec_job job;
+    mo_exec_units units;
+    mo_exec_inputs inputs;
+    mo_run_result result;
+    mo_exec_comparison comparison;
+} work;
+
+static mo_status check_options(const mo_exec_options *o, const char *path,
+                               mo_error *err)
+{
+    const mo_prepare *p = &o->prepare;
+    const char *inputs[] = { path, o->graph, p->load.cluster, p->load.profile,
+                             p->fusion };
+    mo_status status = mo_outputs_check(o->outputs, MO_EXEC_OUTPUTS, err);
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (status == MO_OK)
+            status =
+                mo_outputs_spare(o->outputs, MO_EXEC_OUTPUTS, inputs[i], err);
+    if (status == MO_OK && o->dry_run && (o->check || o->reference))
+        status = mo_fail(err, MO_E_USAGE,
+                         "--dry-run computes nothing that --check or "
+                         "--reference could compare");
+    return status;
+}
+
+/* For a thread of the transport, when the command itself is stuck. */
+static void say_last(const mo_error *why)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    fprintf(stderr, "%s: %s\n", command_name,
+            mo_error_format(why, text, sizeof text));
+}
+
+static mo_status open_world(const mo_exec_options *o, work *w, mo_error *err)
+{
+    const mo_world_options options = { .last_words = say_last };
+    mo_status status = mo_transport_choose(o->transport, &w->transport, err);
+
+    if (status == MO_OK)
+        status = w->transport->open(&options, &w->world, err);
+    if (status == MO_OK) {
+        w->rank = w->transport->rank(w->world);
+        w->n_ranks = w->transport->n_ranks(w->world);
+    }
+    return status;
+}
+
+/* The first rank speaks and writes for all. */
+static void be_silent(mo_exec_options *o)
+{
+    o->talk.quiet = true;
+    for (int i = 0; i < MO_EXEC_OUTPUTS; i++)
+        o->outputs[i].path = NULL;
+}
+
+static void tell_violations(const mo_exec_options *o, const char *path,
+                            const mo_judgement *judgement)
+{
+    int n = mo_judgement_count(judgement);
+
+    fprintf(stderr, "%s: %s: is no valid answer: %s", o->talk.command, path,
+            n > 0 ? mo_judgement_violation(judgement, 0) : "nobody knows why");
+    if (n > 1)
+        fprintf(stderr, " (and %d more; moirai-check lists them)", n - 1);
+    fprintf(stderr, "\n");
+}
+
+static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
+{
+    const mo_cluster *cluster = w->job.review.made.loaded.cluster;
+    bool all = w->rank == 0 && o->check;
+    mo_status status = mo_exec_units_make(cluster, w->n_ranks, w->rank,
+                                          (int) o->threads, &w->units, err);
+
+    if (status == MO_OK)
+        mo_exec_units_tell(cluster, &o->talk);
+    if (status == MO_OK)
+        status = mo_exec_job_plan(o, w->rank == 0, &w->job, err);
+    if (status == MO_OK)
+        status = mo_plan_fits(w->job.plan, NULL, err);
+    if (status == MO_OK)
+        status = mo_exec_units_fit(&w->units, w->job.plan, w->rank, err);
+    if (status == MO_OK)
+        status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
+                                     w->units.rank_of, w->rank, all, &w->inputs,
+                                     err);
+    return status;
+}
+
+static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
+{
+    const mo_run_options options = {
+        .transport = w->transport,
+        .world = w->world,
+        .backends = w->units.backends,
+        .units = w->units.options,
+        .rank_of = w->units.rank_of,
+        .inputs = w->inputs.values,
+        .warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0,
+        .runs = (int) o->runs,
+        .trace = true,
+    };
+
+    return mo_run_plan(w->job.plan, &options, &w->result, err);
+}
+
+static mo_status compare(const mo_exec_options *o, work *w, mo_error *err)
+{
+    mo_exec_comparison *c = &w->comparison;
+    mo_status status = mo_exec_comparison_begin(w->job.plan, c, err);
+
+    if (status == MO_OK && o->check)
+        status = mo_exec_compare_single(o, &w->job, &w->units, &w->inputs,
+                                        &w->result, c, err);
+    if (status == MO_OK && o->reference)
+        status = mo_exec_compare_files(o->reference, w->job.plan, &w->result, c,
+                                       err);
+    return status;
+}
+
+static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
+{
+    const mo_exec_outcome outcome = {
+        .job = &w->job,
+        .units = &w->units,
+        .transport = w->transport->name,
+        .n_ranks = w->n_ranks,
+        .result = o->dry_run ? NULL : &w->result,
+        .comparison = o->dry_run ? NULL : &w->comparison,
+    };
+    mo_status status = o->dry_run ? MO_OK : compare(o, w, err);
+
+    if (status == MO_OK)
+        status = mo_exec_report(o, &outcome, err);
+    if (status == MO_OK && !o->dry_run &&
+        mo_exec_comparison_tell(o, w->job.plan, &w->comparison))
+        o->code = MO_EXIT_VIOLATION;
+    return status;
+}
+
+/* Everything between the first rank and the last. */
+static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
+                               mo_error *err)
+{
+    mo_status status = mo_outputs_open(o->outputs, MO_EXEC_OUTPUTS, err);
+
+    if (status == MO_OK)
+        status = mo_exec_job_load(o, path, &w->job, err);
+    if (status == MO_OK && !w->job.valid) {
+        if (w->rank == 0)
+            tell_violations(o, path, &w->job.review.judgement);
+        o->code = MO_EXIT_VIOLATION;
+        return MO_OK;
+    }
+    if (status == MO_OK)
+        status = prepare(o, w, err);
+    if (status == MO_OK && !o->dry_run)
+        status = run_plan(o, w, err);
+    if (status == MO_OK && w->rank == 0)
+        status = finish(o, w, err);
+    return status;
+}
+
+static void clear(work *w)
+{
+    mo_exec_comparison_clear(&w->comparison);
+    mo_run_result_clear(&w->result);
+    mo_exec_inputs_clear(&w->inputs);
+    mo_exec_units_clear(&w->units);
+    mo_exec_job_clear(&w->job);
+}
+
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
+{
+    mo_exec_options *o = context;
+    work w = { .transport = NULL };
+    mo_status status = check_options(o, operands[0], err);
+
+    (void) n_operands;
+    if (status == MO_OK)
+        status = open_world(o, &w, err);
+    if (status != MO_OK)
+        return status;
+    if (w.rank != 0)
+        be_silent(o);
+    status = work_in_world(o, operands[0], &w, err);
+    if (status != MO_OK)
+        w.transport->fail(w.world, err);
+    mo_outputs_abandon(o->outputs, MO_EXEC_OUTPUTS);
+    w.transport->close(w.world);
+    clear(&w);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    mo_exec_options o = {
+        .prepare = MO_REVIEW_DEFAULTS,
+        .weights = MO_EXEC_NO_SEED,
+        .runs = 1,
+        .tolerance = 1e-4,
+        .outputs = { [MO_EXEC_REPORT] = { .option = "--report", .path = "-" },
+                     [MO_EXEC_TRACE] = { .option = "--trace" },
+                     [MO_EXEC_PLAN] = { .option = "--plan" } },
+        .talk = { .command = command_name },
+        .code = MO_EXIT_DONE,
+    };
+    const mo_option options[] = {
+        { 'g', "graph", "FILE", "the graph, where it cannot be found",
+          MO_OPTION_TEXT, .to = &o.graph },
+        MO_REVIEW_OPTIONS(&o.prepare),
+        { 'i', "input", "NAME=FILE",
+          "an input, by name or number; others are made up", MO_OPTION_LIST,
+          .to = &o.inputs },
+        { 0, "seed", "N", "for inputs that are made up, 0 unless given",
+          MO_OPTION_INT, .to = &o.seed, .min = 0, .max = 9e15 },
+        { 0, "random-weights", "SEED", "make weights up where they are missing",
+          MO_OPTION_INT, .to = &o.weights, .min = 0, .max = 9e15 },
+        { 'o', "output", "DIR", "write the outputs there, as output0.npy, ...",
+          MO_OPTION_TEXT, .to = &o.output },
+        { 0, "check", NULL, "compare with a run of everything on one device",
+          MO_OPTION_FLAG, .to = &o.check },
+        { 0, "reference", "DIR", "compare with output0.npy, ... there",
+          MO_OPTION_TEXT, .to = &o.reference },
+        { 0, "tolerance", "T", "how far off outputs may be, 1e-4",
+          MO_OPTION_DOUBLE, .to = &o.tolerance, .min = 0, .max = 1e9 },
+        { 0, "runs", "N", "timed runs, after 5 that are not when N > 1",
+          MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
+        { 0, "transport", "T", "how tensors travel; as it was started",
+          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|mpi" },
+        { 0, "threads", "N", "of each device, whatever the cluster says",
+          MO_OPTION_INT, .to = &o.threads, .min = 1, .max = 4096 },
+        { 0, "no-fuse", NULL, "every call by itself", MO_OPTION_FLAG,
+          .to = &o.no_fuse },
+        { 0, "no-layout", NULL, "all tensors as the network has them",
+          MO_OPTION_FLAG, .to = &o.no_layout },
+        { 0, "dry-run", NULL, "plan, check and tell; run nothing",
+          MO_OPTION_FLAG, .to = &o.dry_run },
+        { 0, "plan", "FILE", "write the plan, as JSON", MO_OPTION_TEXT,
+          .to = &o.outputs[MO_EXEC_PLAN].path },
+        { 0, "trace", "FILE", "write when what was done, for Perfetto",
+          MO_OPTION_TEXT, .to = &o.outputs[MO_EXEC_TRACE].path },
+        { 0, "report", "FILE", "tell it there instead of standard output",
+          MO_OPTION_TEXT, .to = &o.outputs[MO_EXEC_REPORT].path },
+        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+          .to = &o.json },
+        MO_TALK_OPTIONS(&o.talk),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = command_name,
+        .synopsis = "[OPTION]... SOLUTION|PLACEMENT|GRAPH",
+        .purpose = "Run a placed network and measure it.",
+        .details = "What a solution is of is found beside it, in the working "
+                   "folder or in the folders of MOIRAI_PATH.  A graph runs on "
+                   "one device.  Exit status: 0 done, 4 no valid answer or "
+                   "outputs that differ, 1 failed.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+    };
+    int code = mo_command_main(&command, argc, argv, run, &o);
+
+    mo_option_list_free(&o.inputs);
+    mo_option_list_free(&o.prepare.shapes);
+    return code == MO_EXIT_DONE ? o.code : code;
+}

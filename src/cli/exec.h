@@ -1,0 +1,40 @@
+/*
+ * exec.h - what moirai-exec was told, for the files it is made of.
+ */
+#ifndef MO_CLI_EXEC_H
+#define MO_CLI_EXEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/option.h"
+#include "cli/outputs.h"
+#include "cli/prepare.h"
+#include "cli/talk.h"
+
+enum { MO_EXEC_REPORT, MO_EXEC_TRACE, MO_EXEC_PLAN, MO_EXEC_OUTPUTS };
+
+enum { MO_EXEC_NO_SEED = -1, MO_EXEC_WARM_UPS = 5 };
+
+typedef struct mo_exec_options {
+    mo_prepare prepare;
+    const char *graph;
+    mo_option_list inputs;
+    int64_t seed;    /* of inputs */
+    int64_t weights; /* seed of those that are missing, or MO_EXEC_NO_SEED */
+    const char *transport;
+    int64_t threads;         /* of each device; 0: as the cluster says */
+    bool no_fuse, no_layout; /* plain plans, for comparison */
+    int64_t runs;
+    bool dry_run;
+    const char *output; /* a folder, or NULL */
+    bool check;
+    const char *reference; /* a folder, or NULL */
+    double tolerance;
+    bool json;
+    mo_output outputs[MO_EXEC_OUTPUTS];
+    mo_talk talk;
+    int code; /* to leave with when nothing failed */
+} mo_exec_options;
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * exec_job.h - from what moirai-exec is given to the plan it runs.
+ */
+#ifndef MO_CLI_EXEC_JOB_H
+#define MO_CLI_EXEC_JOB_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/exec.h"
+#include "cli/review.h"
+#include "exec/constants.h"
+#include "exec/plan/plan.h"
+#include "schedule/schedule.h"
+
+typedef struct mo_exec_job {
+    mo_review review;
+    bool alone;   /* a bare graph: all of it on one device */
+    bool valid;   /* the judge had nothing against it */
+    char *folder; /* of the graph, where its weights are */
+    mo_constants *constants;
+    mo_plan *plan; /* verified */
+} mo_exec_job;
+
+/* Begins as zeros, and is the caller's to clear whatever the result. */
+void mo_exec_job_clear(mo_exec_job *job);
+
+/* Finds out what path is, reads it and has it judged. */
+mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
+                           mo_exec_job *job, mo_error *err);
+
+/* Makes the plan of a valid job; speaks: ops that cannot be run are told. */
+mo_status mo_exec_job_plan(const mo_exec_options *o, bool speaks,
+                           mo_exec_job *job, mo_error *err);
+
+/* Another one with everything on one device, for comparison. */
+mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
+                             int device, mo_plan **plan, mo_error *err);
+
+#endif

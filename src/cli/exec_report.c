@@ -1,0 +1,210 @@
+#include <config.h>
+
+#include "cli/exec_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exec_files.h"
+#include "exec/plan/write.h"
+#include "exec/ratios.h"
+#include "exec/trace.h"
+#include "report/execution.h"
+
+enum { N_CLASSES = MO_CLASS_SHAPE + 1 };
+
+/* A report on its way, and what it points to. */
+typedef struct filling {
+    const mo_exec_outcome *from;
+    mo_execution e;
+    mo_execution_class classes[N_CLASSES + 1]; /* the last: belongs to no op */
+    char (*types)[MO_DESC_TEXT_SIZE];          /* of outputs */
+} filling;
+
+static void clear(filling *f)
+{
+    free(f->e.devices);
+    free(f->e.outputs);
+    free(f->types);
+}
+
+static mo_status make_room(filling *f, mo_error *err)
+{
+    const mo_plan *plan = f->from->job->plan;
+
+    f->e.n_devices = plan->n_devices;
+    f->e.n_outputs = plan->n_outputs;
+    f->e.devices = calloc((size_t) plan->n_devices + 1, sizeof *f->e.devices);
+    f->e.outputs = calloc((size_t) plan->n_outputs + 1, sizeof *f->e.outputs);
+    f->types = calloc((size_t) plan->n_outputs + 1, sizeof *f->types);
+    return f->e.devices && f->e.outputs && f->types ? MO_OK
+                                                    : mo_fail_memory(err);
+}
+
+static void fill_devices(filling *f)
+{
+    const mo_plan *plan = f->from->job->plan;
+    const mo_run_result *r = f->from->result;
+
+    for (int k = 0; k < plan->n_devices; k++)
+        f->e.devices[k] = (mo_execution_device){
+            .id = plan->devices[k].id,
+            .threads = f->from->units->options[k].threads,
+            .weight_bytes = plan->devices[k].weight_bytes,
+            .arena_bytes = plan->devices[k].arena_bytes,
+            .capacity_bytes = plan->devices[k].capacity_bytes,
+            .workspace_bytes = r ? r->workspace_bytes[k] : MO_UNKNOWN,
+            .allocated_bytes = r ? r->allocated_bytes[k] : MO_UNKNOWN,
+            .busy_ns = r ? r->busy_ns[k] : MO_UNKNOWN,
+        };
+    for (int i = 0; i < plan->n_items; i++)
+        if (plan->items[i].op != MO_PLAN_NONE)
+            f->e.devices[plan->items[i].device].items++;
+    for (int t = 0; t < plan->n_transfers; t++)
+        f->e.sent_bytes += plan->transfers[t].bytes;
+    f->e.n_transfers = plan->n_transfers;
+}
+
+static mo_execution_class *class_of(filling *f, int item)
+{
+    const mo_plan_item *it = &f->from->job->plan->items[item];
+
+    return &f->classes[it->op == MO_PLAN_NONE ? N_CLASSES : it->class];
+}
+
+static void fill_classes(filling *f)
+{
+    const mo_plan *plan = f->from->job->plan;
+
+    for (int c = 0; c < N_CLASSES; c++)
+        f->classes[c].name = mo_class_name((mo_class) c);
+    f->classes[N_CLASSES].name = "replicated";
+    for (int i = 0; i < plan->n_items; i++) {
+        class_of(f, i)->items++;
+        class_of(f, i)->predicted_ns += plan->items[i].predicted_ns;
+    }
+    for (int i = 0; i < plan->n_calls && f->from->result; i++)
+        class_of(f, plan->calls[i].item)->measured_ns +=
+            f->from->result->call_ns[i];
+    f->e.classes = f->classes;
+    for (int c = 0; c <= N_CLASSES; c++)
+        if (f->classes[c].items > 0)
+            f->e.classes[f->e.n_classes++] = f->classes[c];
+}
+
+static void fill_outputs(filling *f, const mo_exec_files *files)
+{
+    const mo_plan *plan = f->from->job->plan;
+    const mo_exec_comparison *c = f->from->comparison;
+
+    for (int i = 0; i < plan->n_outputs; i++)
+        f->e.outputs[i] = (mo_execution_output){
+            .name = plan->outputs[i].name,
+            .type = mo_desc_say(&plan->values[plan->outputs[i].value].desc,
+                                f->types[i]),
+            .file = files->n > 0 ? files->outputs[i].path : NULL,
+            .error = c ? c->errors[i] : NAN,
+        };
+    f->e.max_error = c ? c->max_error : NAN;
+    f->e.compared_with = c && !isnan(c->max_error) ? c->with : NULL;
+}
+
+/* The built-in cluster of this machine has no numbers of this machine. */
+static bool is_trusted(const mo_exec_job *job)
+{
+    const mo_loaded *loaded = &job->review.made.loaded;
+
+    return loaded->profile || strcmp(loaded->cluster->file, "cpu") != 0;
+}
+
+static mo_status fill_times(filling *f, mo_error *err)
+{
+    const mo_exec_outcome *from = f->from;
+    mo_ratios ratios = { NAN, NAN, NAN };
+    mo_status status = MO_OK;
+
+    f->e.predicted_ns = from->job->plan->predicted_ns;
+    f->e.trusted = is_trusted(from->job);
+    f->e.measured = from->result != NULL;
+    if (from->result) {
+        f->e.measured_ns = from->result->median_ns;
+        f->e.spread_ns = from->result->spread_ns;
+        f->e.runs = from->result->n_runs;
+        status = mo_ratios_find(from->job->plan, from->result, &ratios, err);
+    }
+    f->e.path_ratio = ratios.path;
+    f->e.kernel_ratio = ratios.kernel;
+    f->e.hidden_ratio = ratios.hidden;
+    return status;
+}
+
+static mo_status fill(const mo_exec_options *o, const mo_exec_files *files,
+                      filling *f, mo_error *err)
+{
+    const mo_review *r = &f->from->job->review;
+    mo_status status = make_room(f, err);
+
+    f->e.graph = r->located.graph;
+    f->e.cluster = r->made.loaded.cluster->file;
+    f->e.ops = r->made.fine->n_ops;
+    f->e.edges = r->made.fine->n_edges;
+    f->e.coarse_ops = r->made.loaded.instance->n;
+    f->e.transport = f->from->transport;
+    f->e.n_ranks = f->from->n_ranks;
+    f->e.warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0;
+    f->e.tolerance = o->tolerance;
+    if (status == MO_OK)
+        status = fill_times(f, err);
+    if (status != MO_OK)
+        return status;
+    fill_devices(f);
+    fill_classes(f);
+    fill_outputs(f, files);
+    return MO_OK;
+}
+
+static mo_status write_report(const mo_exec_options *o,
+                              const mo_exec_outcome *outcome,
+                              const mo_exec_files *files, mo_error *err)
+{
+    filling f = { .from = outcome };
+    mo_status status = fill(o, files, &f, err);
+    mo_out *out = o->outputs[MO_EXEC_REPORT].out;
+
+    if (status == MO_OK && o->json)
+        mo_execution_json(&f.e, out);
+    else if (status == MO_OK)
+        mo_execution_text(&f.e, out);
+    clear(&f);
+    return status;
+}
+
+mo_status mo_exec_report(mo_exec_options *o, const mo_exec_outcome *outcome,
+                         mo_error *err)
+{
+    mo_exec_files files = { 0 };
+    mo_output *trace = &o->outputs[MO_EXEC_TRACE];
+    mo_output *plan = &o->outputs[MO_EXEC_PLAN];
+    mo_status status = MO_OK;
+
+    if (o->output && outcome->result)
+        status = mo_exec_files_open(o->output, outcome->result, &files, err);
+    if (status == MO_OK)
+        status = write_report(o, outcome, &files, err);
+    if (status == MO_OK && plan->out)
+        mo_plan_write(outcome->job->plan, plan->out);
+    if (status == MO_OK && trace->out && outcome->result)
+        status = mo_trace_write(outcome->job->plan, outcome->result, trace->out,
+                                err);
+    if (!outcome->result) {
+        mo_out_abandon(trace->out);
+        trace->out = NULL;
+    }
+    if (status == MO_OK)
+        status = mo_exec_files_commit(&files, err);
+    if (status == MO_OK)
+        status = mo_outputs_commit(o->outputs, MO_EXEC_OUTPUTS, err);
+    mo_exec_files_clear(&files);
+    return status;
+}

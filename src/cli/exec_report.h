@@ -1,0 +1,27 @@
+/*
+ * exec_report.h - from a plan and what came of it to what is told and written.
+ */
+#ifndef MO_CLI_EXEC_REPORT_H
+#define MO_CLI_EXEC_REPORT_H
+
+#include "base/error.h"
+#include "cli/exec.h"
+#include "cli/exec_compare.h"
+#include "cli/exec_job.h"
+#include "cli/exec_units.h"
+#include "exec/run.h"
+
+typedef struct mo_exec_outcome {
+    const mo_exec_job *job;
+    const mo_exec_units *units;
+    const char *transport;
+    int n_ranks;
+    const mo_run_result *result; /* NULL: a dry run */
+    const mo_exec_comparison *comparison;
+} mo_exec_outcome;
+
+/* Report, plan, trace and the network's outputs, each whole or not at all. */
+mo_status mo_exec_report(mo_exec_options *o, const mo_exec_outcome *outcome,
+                         mo_error *err);
+
+#endif

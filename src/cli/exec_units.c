@@ -1,0 +1,160 @@
+#include <config.h>
+
+#include "cli/exec_units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/team.h"
+#include "base/utf8.h"
+#include "exec/machine.h"
+#include "report/unit.h"
+
+enum { LINE_SIZE = 512 };
+
+void mo_exec_units_clear(mo_exec_units *units)
+{
+    free(units->rank_of);
+    free(units->options);
+    free(units->backends);
+    *units = (mo_exec_units){ 0 };
+}
+
+static bool has_ranks(const mo_cluster *cluster)
+{
+    for (int k = 0; k < cluster->n_devices; k++)
+        if (cluster->devices[k].rank >= 0)
+            return true;
+    return false;
+}
+
+/* One process has all devices, whatever ranks the cluster speaks of. */
+static mo_status find_ranks(const mo_cluster *cluster, int n_ranks,
+                            int *rank_of, mo_error *err)
+{
+    int n = cluster->n_devices;
+
+    if (n_ranks > 1 && n_ranks < n && !has_ranks(cluster))
+        return mo_fail(err, MO_E_INPUT,
+                       "the cluster has %d devices, but there are %d ranks; "
+                       "start %d, or give devices a rank",
+                       n, n_ranks, n);
+    for (int k = 0; k < n && n_ranks > 1; k++) {
+        const mo_device *device = &cluster->devices[k];
+
+        rank_of[k] = device->rank >= 0 ? device->rank : k;
+        if (rank_of[k] >= n_ranks)
+            return mo_fail(err, MO_E_INPUT,
+                           "device '%.80s' belongs to rank %d, but there are "
+                           "%d ranks; start more, or give it another rank",
+                           device->id, rank_of[k], n_ranks);
+    }
+    return MO_OK;
+}
+
+static int count_local(const mo_exec_units *units, int rank)
+{
+    int count = 0;
+
+    for (int k = 0; k < units->n; k++)
+        count += units->rank_of[k] == rank;
+    return count;
+}
+
+/* What is left to each device that does not say.  Where a launcher binds
+ * processes, the processors we may use are ours alone. */
+static int share(const mo_exec_units *units, int rank)
+{
+    int cores = mo_team_cores(), processes = mo_machine_processes();
+    int local = count_local(units, rank);
+
+    if (cores >= processes && cores == mo_machine_processors())
+        cores /= processes;
+    return local > 0 && cores > local ? cores / local : 1;
+}
+
+static void set_unit(const mo_device *device, int threads, int fallback,
+                     mo_unit_options *unit)
+{
+    int wanted = threads > 0 ? threads : device->threads;
+
+    *unit = (mo_unit_options){ .threads = wanted > 0 ? wanted : fallback,
+                               .cpus = device->cpus,
+                               .n_cpus = device->n_cpus };
+}
+
+mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
+                             int threads, mo_exec_units *units, mo_error *err)
+{
+    size_t n = (size_t) cluster->n_devices;
+    mo_status status;
+    int each;
+
+    units->n = cluster->n_devices;
+    units->rank_of = calloc(n, sizeof *units->rank_of);
+    units->options = calloc(n, sizeof *units->options);
+    units->backends = calloc(n, sizeof *units->backends);
+    if (!units->rank_of || !units->options || !units->backends)
+        return mo_fail_memory(err);
+    status = find_ranks(cluster, n_ranks, units->rank_of, err);
+    if (status != MO_OK)
+        return status;
+    each = share(units, rank);
+    for (size_t k = 0; k < n; k++) {
+        set_unit(&cluster->devices[k], threads, each, &units->options[k]);
+        units->backends[k] = &mo_backend_cpu;
+    }
+    return MO_OK;
+}
+
+void mo_exec_units_tell(const mo_cluster *cluster, const mo_talk *talk)
+{
+    char list[LINE_SIZE] = "", line[LINE_SIZE];
+    size_t n = 0;
+    int count = 0;
+
+    for (int k = 0; k < cluster->n_devices; k++) {
+        if (cluster->devices[k].is_cpu)
+            continue;
+        if (n + 1 < sizeof list)
+            n += (size_t) snprintf(list + n, sizeof list - n, "%s%s",
+                                   count > 0 ? ", " : "",
+                                   cluster->devices[k].id);
+        count++;
+    }
+    if (count > 0 && !talk->quiet)
+        fprintf(stderr,
+                "%s: device%s %s %s run on CPU threads: times are "
+                "the CPU's\n",
+                talk->command, count > 1 ? "s" : "",
+                mo_utf8_visible(line, sizeof line, list),
+                count > 1 ? "are" : "is");
+}
+
+/* Weights are mapped and packed: the copies count, the files do not. */
+mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
+                            int rank, mo_error *err)
+{
+    int64_t left = mo_machine_memory_bytes(), need = 0;
+    char wanted[MO_UNIT_SIZE], there[MO_UNIT_SIZE];
+
+    for (int k = 0; k < plan->n_devices; k++) {
+        const mo_plan_device *device = &plan->devices[k];
+
+        if (units->rank_of[k] != rank)
+            continue;
+        if (device->arena_bytes > INT64_MAX - need ||
+            device->weight_bytes > INT64_MAX - need - device->arena_bytes)
+            need = INT64_MAX;
+        else
+            need += device->arena_bytes + device->weight_bytes;
+    }
+    if (need <= left)
+        return MO_OK;
+    return mo_fail(err, MO_E_MEMORY,
+                   "the devices of this process need %s of memory, and the "
+                   "machine has %s left; run on more machines, or smaller "
+                   "inputs",
+                   mo_unit_bytes((double) need, wanted),
+                   mo_unit_bytes((double) left, there));
+}
