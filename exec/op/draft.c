@@ -220,25 +220,47 @@ static bool makes_its_shape(const mo_draft *draft)
     return true;
 }
 
+static mo_status check(mo_draft *draft, mo_error *err)
+{
+    if (draft->status == MO_OK && !makes_its_shape(draft))
+        fail(draft, MO_E_INPUT, "its inputs are smaller than its output");
+    if (draft->status != MO_OK && err)
+        *err = draft->error;
+    return draft->status;
+}
+
 mo_status mo_draft_end(mo_draft *draft, mo_arena *arena, mo_lowered *lowered,
                        mo_error *err)
 {
     int n = draft->point.n_operands;
     mo_call *call;
-    mo_status status;
+    mo_status status = check(draft, err);
 
-    if (draft->status == MO_OK && !makes_its_shape(draft))
-        fail(draft, MO_E_INPUT, "its inputs are smaller than its output");
-    if (draft->status != MO_OK) {
-        if (err)
-            *err = draft->error;
-        return draft->status;
-    }
-    status = mo_lowered_call(lowered, arena, MO_CALL_POINT, n, 1, &call, err);
+    if (status == MO_OK)
+        status =
+            mo_lowered_call(lowered, arena, MO_CALL_POINT, n, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->u.point = draft->point;
     memcpy(call->in, draft->in, (size_t) n * sizeof *call->in);
     call->out[0] = draft->out;
+    return MO_OK;
+}
+
+mo_status mo_draft_after(mo_draft *draft, mo_arena *arena, mo_call *call,
+                         mo_error *err)
+{
+    mo_status status = check(draft, err);
+    mo_point *after;
+
+    if (status != MO_OK)
+        return status;
+    after = mo_arena_alloc(arena, sizeof *after);
+    if (!after)
+        return mo_fail_memory(err);
+    *after = draft->point;
+    for (int i = 1; i < after->n_operands; i++)
+        call->in[call->first_extra + i - 1] = draft->in[i];
+    call->after = after;
     return MO_OK;
 }

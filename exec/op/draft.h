@@ -62,4 +62,9 @@ void mo_draft_fail(mo_draft *draft, mo_status status, const mo_error *err);
 mo_status mo_draft_end(mo_draft *draft, mo_arena *arena, mo_lowered *lowered,
                        mo_error *err);
 
+/* Makes it the epilogue of a call instead, which has its tensors 1, 2, ... as
+ * in[first_extra], ...; tensor 0 stands for what the call computes. */
+mo_status mo_draft_after(mo_draft *draft, mo_arena *arena, mo_call *call,
+                         mo_error *err);
+
 #endif
