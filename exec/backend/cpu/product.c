@@ -107,7 +107,7 @@ static void run_strip(const strip *s)
             mo_tile_job job = {
                 .rows = p->rows + r,
                 .step = p->step,
-                .skip = s->skip,
+                .skip = p->skip + s->skip,
                 .taps = p->taps,
                 .depth = s->depth,
                 .panel = p->panels + s->column * p->taps * p->depth +

@@ -36,6 +36,7 @@ typedef struct mo_product {
     const mo_tiles *tiles;
     const float *const *rows; /* by tap, then by row */
     int64_t step;             /* pointers from tap to tap */
+    int64_t skip;             /* elements at the beginning of each row */
     int64_t n_rows;
     int64_t taps, depth;
     const float *panels; /* from the first of these columns on */

@@ -3,7 +3,7 @@
 /* 12 of the 16 registers are sums. */
 #define TILE_VECTOR 32
 #define TILE_TARGET __attribute__((target("avx2,fma")))
-#include "exec/backend/cpu/tile_body.h"
+#include "exec/backend/cpu/tile_body.inc"
 
 TILE(6);
 TILE(4);

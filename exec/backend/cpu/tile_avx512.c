@@ -3,7 +3,7 @@
 /* 28 of the 32 registers are sums. */
 #define TILE_VECTOR 64
 #define TILE_TARGET __attribute__((target("avx512f,fma")))
-#include "exec/backend/cpu/tile_body.h"
+#include "exec/backend/cpu/tile_body.inc"
 
 TILE(14);
 TILE(7);

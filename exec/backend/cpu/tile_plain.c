@@ -2,7 +2,7 @@
  * make something of them where one has not. */
 #define TILE_VECTOR 16
 #define TILE_TARGET
-#include "exec/backend/cpu/tile_body.h"
+#include "exec/backend/cpu/tile_body.inc"
 
 /* Sums for 32 registers, or for 16. */
 #if defined(__aarch64__)

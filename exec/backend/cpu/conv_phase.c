@@ -1,0 +1,258 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exec/backend/cpu/conv.h"
+
+enum { MOST_PHASES = 1 << 14 };
+
+static void widen(int64_t *dims, int spatial, int64_t missing)
+{
+    int lacking = 3 - spatial;
+
+    for (int d = 2; d >= 0; d--)
+        dims[d] = d < lacking ? missing : dims[d - lacking];
+}
+
+mo_conv_call mo_conv_widen(const mo_conv_call *call)
+{
+    mo_conv_call c = *call;
+
+    widen(c.in, c.spatial, 1);
+    widen(c.out, c.spatial, 1);
+    widen(c.kernel, c.spatial, 1);
+    widen(c.stride, c.spatial, 1);
+    widen(c.dilation, c.spatial, 1);
+    widen(c.pad_begin, c.spatial, 0);
+    widen(c.pad_end, c.spatial, 0);
+    c.spatial = 3;
+    return c;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many phases a dimension has: none that the result is too small for. */
+static int64_t count_phases(const mo_conv_call *c, int d)
+{
+    int64_t n = c->transposed ? least(c->stride[d], c->out[d]) : 1;
+
+    return n < 1 ? 1 : n;
+}
+
+/* Does kernel element k of dimension d take part, and what does it read?  In a
+ * transposed one, input i goes to i * stride + k * dilation - pad. */
+static bool find_read(const mo_conv_call *c, int d, int64_t first, int64_t k,
+                      int64_t *at)
+{
+    int64_t from = first + c->pad_begin[d] - k * c->dilation[d];
+
+    if (!c->transposed) {
+        *at = k * c->dilation[d] - c->pad_begin[d];
+        return true;
+    }
+    *at = from / c->stride[d];
+    return from % c->stride[d] == 0;
+}
+
+static void begin_phase(const mo_conv_call *c, const int64_t first[3],
+                        mo_conv_phase *phase)
+{
+    for (int d = 0; d < 3; d++) {
+        int64_t step = c->transposed ? c->stride[d] : 1;
+        int64_t left = c->out[d] - first[d];
+
+        phase->out_first[d] = first[d];
+        phase->out_step[d] = step;
+        phase->in_step[d] = c->transposed ? 1 : c->stride[d];
+        phase->n[d] = left > 0 ? (left + step - 1) / step : 0;
+    }
+}
+
+static void put_tap(const mo_conv_kernel *kernel, const int64_t k[3],
+                    mo_conv_phase *phase)
+{
+    const mo_conv_call *c = &kernel->call;
+    const mo_conv_picture *p = &kernel->picture;
+    mo_conv_tap tap = { .kernel = (k[0] * c->kernel[1] + k[1]) * c->kernel[2] +
+                                  k[2] };
+
+    for (int d = 0; d < 3; d++)
+        if (!find_read(c, d, phase->out_first[d], k[d], &tap.at[d]))
+            return;
+    tap.offset = ((tap.at[0] * p->extent[1] + tap.at[1]) * p->extent[2] +
+                  tap.at[2] + p->shift) *
+                 p->channels;
+    phase->taps[phase->n_taps++] = tap;
+}
+
+static void put_taps(const mo_conv_kernel *kernel, mo_conv_phase *phase)
+{
+    const mo_conv_call *c = &kernel->call;
+    int64_t last = kernel->picture.merged ? 1 : c->kernel[2];
+    int64_t k[3];
+
+    for (k[0] = 0; k[0] < c->kernel[0]; k[0]++)
+        for (k[1] = 0; k[1] < c->kernel[1]; k[1]++)
+            for (k[2] = 0; k[2] < last; k[2]++)
+                put_tap(kernel, k, phase);
+}
+
+/* Merged taps are inside of the last dimension always: it is padded. */
+static void find_inside(const mo_conv_kernel *kernel, mo_conv_phase *phase)
+{
+    const mo_conv_picture *p = &kernel->picture;
+
+    for (int d = 0; d < 3; d++) {
+        phase->low[d] = INT64_MIN;
+        phase->high[d] = INT64_MAX;
+        for (int64_t t = 0; t < phase->n_taps; t++) {
+            int64_t at = phase->taps[t].at[d];
+
+            if (d == 2 && p->merged)
+                continue;
+            if (-at > phase->low[d])
+                phase->low[d] = -at;
+            if (p->in[d] - 1 - at < phase->high[d])
+                phase->high[d] = p->in[d] - 1 - at;
+        }
+    }
+}
+
+static mo_status make_phase(const mo_conv_kernel *kernel, int64_t number,
+                            mo_conv_phase *phase, mo_error *err)
+{
+    const mo_conv_call *c = &kernel->call;
+    int64_t first[3], most = c->kernel[0] * c->kernel[1] * c->kernel[2];
+
+    for (int d = 2; d >= 0; d--) {
+        first[d] = number % count_phases(c, d);
+        number /= count_phases(c, d);
+    }
+    begin_phase(c, first, phase);
+    phase->taps = calloc((size_t) most, sizeof *phase->taps);
+    if (!phase->taps)
+        return mo_fail_memory(err);
+    put_taps(kernel, phase);
+    find_inside(kernel, phase);
+    return MO_OK;
+}
+
+mo_status mo_conv_phases_make(mo_conv_kernel *kernel, mo_error *err)
+{
+    const mo_conv_call *c = &kernel->call;
+    int64_t n = 1;
+    mo_status status = MO_OK;
+
+    for (int d = 0; d < 3; d++)
+        if (!mo_int64_mul(n, count_phases(c, d), &n) || n > MOST_PHASES)
+            return mo_fail(err, MO_E_LIMIT,
+                           "a transposed convolution with strides of more "
+                           "than %d places cannot be run",
+                           MOST_PHASES);
+    kernel->phases = calloc((size_t) n, sizeof *kernel->phases);
+    if (!kernel->phases)
+        return mo_fail_memory(err);
+    kernel->n_phases = n;
+    for (int64_t i = 0; status == MO_OK && i < n; i++)
+        status = make_phase(kernel, i, &kernel->phases[i], err);
+    return status;
+}
+
+void mo_conv_phases_free(mo_conv_kernel *kernel)
+{
+    for (int64_t i = 0; kernel->phases && i < kernel->n_phases; i++)
+        free(kernel->phases[i].taps);
+    free(kernel->phases);
+}
+
+/* ---- what windows see */
+
+/* A place of a phase, counted on. */
+typedef struct place {
+    int64_t image, at[3];
+} place;
+
+static place place_of(const mo_conv_phase *phase, int64_t row)
+{
+    place p;
+
+    for (int d = 2; d >= 0; d--) {
+        p.at[d] = row % phase->n[d];
+        row /= phase->n[d];
+    }
+    p.image = row;
+    return p;
+}
+
+static void go_on(const mo_conv_phase *phase, place *p)
+{
+    for (int d = 2; d >= 0; d--) {
+        if (++p->at[d] < phase->n[d])
+            return;
+        p->at[d] = 0;
+    }
+    p->image++;
+}
+
+static bool is_inside(const mo_conv_picture *p, const int64_t begin[3],
+                      const int64_t at[3])
+{
+    for (int d = 0; d < (p->merged ? 2 : 3); d++)
+        if (begin[d] + at[d] < 0 || begin[d] + at[d] >= p->in[d])
+            return false;
+    return true;
+}
+
+static bool all_inside(const mo_conv_phase *phase, const int64_t begin[3])
+{
+    for (int d = 0; d < 3; d++)
+        if (begin[d] < phase->low[d] || begin[d] > phase->high[d])
+            return false;
+    return true;
+}
+
+static void point_row(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
+                      const float *picture, const place *p, int64_t n,
+                      const float **row)
+{
+    const mo_conv_picture *pic = &kernel->picture;
+    int64_t begin[3], base = p->image;
+    bool inside;
+
+    for (int d = 0; d < 3; d++) {
+        begin[d] = p->at[d] * phase->in_step[d];
+        base = base * pic->extent[d] + begin[d];
+    }
+    base *= pic->channels;
+    inside = all_inside(phase, begin);
+    for (int64_t t = 0; t < phase->n_taps; t++)
+        row[t * n] = inside || is_inside(pic, begin, phase->taps[t].at)
+                         ? picture + (base + phase->taps[t].offset)
+                         : kernel->zeros;
+}
+
+void mo_conv_point(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
+                   const float *picture, int64_t first, int64_t n,
+                   const float **rows)
+{
+    place p = place_of(phase, first);
+
+    for (int64_t i = 0; i < n; i++, go_on(phase, &p))
+        point_row(kernel, phase, picture, &p, n, rows + i);
+}
+
+void mo_conv_places(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
+                    int64_t first, int64_t n, int64_t *places)
+{
+    place p = place_of(phase, first);
+
+    for (int64_t i = 0; i < n; i++, go_on(phase, &p)) {
+        places[i] = p.image;
+        for (int d = 0; d < 3; d++)
+            places[i] = places[i] * kernel->call.out[d] + phase->out_first[d] +
+                        p.at[d] * phase->out_step[d];
+    }
+}

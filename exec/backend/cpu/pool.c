@@ -1,0 +1,213 @@
+#include "exec/backend/cpu/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- prepare */
+
+static void widen(int64_t *dims, int spatial, int64_t missing)
+{
+    int lacking = 3 - spatial;
+
+    for (int d = 2; d >= 0; d--)
+        dims[d] = d < lacking ? missing : dims[d - lacking];
+}
+
+static mo_pool_call widened(const mo_pool_call *call)
+{
+    mo_pool_call p = *call;
+
+    widen(p.in, p.spatial, 1);
+    widen(p.out, p.spatial, 1);
+    widen(p.kernel, p.spatial, 1);
+    widen(p.stride, p.spatial, 1);
+    widen(p.dilation, p.spatial, 1);
+    widen(p.pad_begin, p.spatial, 0);
+    widen(p.pad_end, p.spatial, 0);
+    p.spatial = 3;
+    return p;
+}
+
+/* Elements of the input in the dimensions that indices count within. */
+static int64_t index_size(const mo_pool_call *call)
+{
+    int64_t size = 1;
+
+    for (int d = 0; d < call->spatial; d++)
+        if (2 + d >= call->index_axis)
+            size *= call->in[d];
+    if (call->index_axis <= 1)
+        size *= call->channels;
+    return call->index_axis <= 0 ? size * call->batch : size;
+}
+
+static void fill_kernel(const mo_call *call, const mo_call_operand *in,
+                        const mo_desc *out, mo_pool_kernel *k)
+{
+    k->call = widened(&call->u.pool);
+    k->elem = in[0].desc.elem;
+    k->places = k->call.out[0] * k->call.out[1] * k->call.out[2];
+    k->has_indices = call->n_out > 1;
+    k->index_elem = k->has_indices ? out[1].elem : MO_I64;
+    k->index_size = index_size(&call->u.pool);
+}
+
+static void divide_scratch(mo_pool_kernel *k)
+{
+    size_t row = mo_cpu_lines((size_t) k->call.channels * sizeof(float));
+
+    k->row_at = row;
+    k->finish_at = 2 * row;
+    k->scratch = 2 * row + mo_cpu_lines(mo_finish_scratch(&k->finish));
+}
+
+static void drop_pool(mo_kernel *kernel)
+{
+    mo_pool_kernel *k = (mo_pool_kernel *) kernel;
+
+    mo_finish_clear(&k->finish);
+    free(k);
+}
+
+static mo_status check_types(const mo_call *call, const mo_call_operand *in,
+                             const mo_desc *out, mo_error *err)
+{
+    mo_elem elem = in[0].desc.elem;
+
+    if (!mo_elem_is_real(elem) || elem == MO_F64 || out[0].elem != elem)
+        return mo_fail(err, MO_E_SUPPORT, "a pool of %s to %s cannot be run",
+                       mo_elem_name(elem), mo_elem_name(out[0].elem));
+    if (call->n_out > 1 && out[1].elem != MO_I32 && out[1].elem != MO_I64)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "indices of a pool must be i32 or i64, not %s",
+                       mo_elem_name(out[1].elem));
+    return MO_OK;
+}
+
+static mo_status prepare_pool(mo_unit *unit, const mo_call *call,
+                              const mo_call_operand *in, const mo_desc *out,
+                              mo_kernel **kernel, size_t *workspace,
+                              mo_error *err)
+{
+    mo_pool_kernel *k;
+    mo_status status = check_types(call, in, out, err);
+
+    if (status != MO_OK)
+        return status;
+    k = calloc(1, sizeof *k);
+    if (!k)
+        return mo_fail_memory(err);
+    fill_kernel(call, in, out, k);
+    status = mo_finish_make(call, &out[0], &k->finish, err);
+    if (status != MO_OK) {
+        drop_pool(&k->base);
+        return status;
+    }
+    divide_scratch(k);
+    *kernel = &k->base;
+    *workspace = mo_cpu_shares(unit, k->scratch);
+    return MO_OK;
+}
+
+/* ---- run */
+
+typedef struct pool_run {
+    const mo_pool_kernel *kernel;
+    const void *const *in;
+    void *const *out;
+    void *workspace;
+} pool_run;
+
+static void put_index(const pool_run *run, int64_t element, int64_t at)
+{
+    const mo_pool_kernel *k = run->kernel;
+    int64_t index = at % k->index_size;
+
+    if (k->index_elem == MO_I32)
+        ((int32_t *) run->out[1])[element] = (int32_t) index;
+    else
+        ((int64_t *) run->out[1])[element] = index;
+}
+
+/* Every place, all channels at once. */
+static void do_places(void *context, int64_t begin, int64_t end, int worker)
+{
+    const pool_run *run = context;
+    const mo_pool_kernel *k = run->kernel;
+    char *scratch = mo_cpu_share(run->workspace, k->scratch, worker);
+    int64_t channels = k->call.channels;
+    float *sums = (float *) (void *) scratch;
+
+    for (int64_t row = begin; row < end; row++) {
+        mo_pool_window w = mo_pool_window_of(k, row);
+
+        mo_pool_channels(k, run->in[0], &w,
+                         (float *) (void *) (scratch + k->row_at), sums);
+        mo_finish_run(&k->finish, run->in, run->out[0], row * channels,
+                      channels, sums, scratch + k->finish_at);
+    }
+}
+
+enum { ELEMENTS_AT_ONCE = 1 << 9 };
+
+static float find_element(const pool_run *run, int64_t element)
+{
+    const mo_pool_kernel *k = run->kernel;
+    const mo_pool_call *p = &k->call;
+    int64_t plane = element / k->places, place = element % k->places, at;
+    int64_t row = plane / p->channels * k->places + place;
+    int64_t channel = plane % p->channels;
+    mo_pool_window w;
+    float x;
+
+    if (p->channels_last) {
+        row = element / p->channels;
+        channel = element % p->channels;
+    }
+    w = mo_pool_window_of(k, row);
+    x = mo_pool_one(k, run->in[0], &w, channel, &at);
+    if (k->has_indices)
+        put_index(run, element, at);
+    return x;
+}
+
+/* Element by element, as the result lies. */
+static void do_elements(void *context, int64_t begin, int64_t end, int worker)
+{
+    const pool_run *run = context;
+    const mo_pool_kernel *k = run->kernel;
+    char *scratch = mo_cpu_share(run->workspace, k->scratch, worker);
+    float found[ELEMENTS_AT_ONCE];
+
+    for (int64_t first = begin; first < end; first += ELEMENTS_AT_ONCE) {
+        int64_t n =
+            end - first < ELEMENTS_AT_ONCE ? end - first : ELEMENTS_AT_ONCE;
+
+        for (int64_t i = 0; i < n; i++)
+            found[i] = find_element(run, first + i);
+        mo_finish_run(&k->finish, run->in, run->out[0], first, n, found,
+                      scratch + k->finish_at);
+    }
+}
+
+static mo_status run_pool(mo_unit *unit, const mo_kernel *kernel,
+                          const void *const *in, void *const *out,
+                          void *workspace, mo_error *err)
+{
+    enum { FLOATS_AT_ONCE = 1 << 13 };
+    const mo_pool_kernel *k = (const mo_pool_kernel *) kernel;
+    pool_run run = { k, in, out, workspace };
+    int64_t rows = k->call.batch * k->places;
+
+    (void) err;
+    if (k->call.channels_last && !k->has_indices)
+        mo_crew_split(unit->crew, rows,
+                      1 + FLOATS_AT_ONCE / (k->call.channels + 1), do_places,
+                      &run);
+    else
+        mo_crew_split(unit->crew, rows * k->call.channels, ELEMENTS_AT_ONCE,
+                      do_elements, &run);
+    return MO_OK;
+}
+
+const mo_cpu_maker mo_cpu_pool = { prepare_pool, run_pool, drop_pool };

@@ -1,0 +1,173 @@
+#include <math.h>
+
+#include "exec/backend/cpu/clones.h"
+#include "exec/backend/cpu/floats.h"
+#include "exec/backend/cpu/pool.h"
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static mo_pool_span adaptive_span(const mo_pool_call *p, int d, int64_t o)
+{
+    int64_t first = o * p->in[d] / p->out[d];
+
+    return (mo_pool_span){ first,
+                           ceil_div((o + 1) * p->in[d], p->out[d]) - first, 1 };
+}
+
+/* Without what is beyond the edges. */
+static mo_pool_span span_of(const mo_pool_call *p, int d, int64_t o)
+{
+    int64_t step = p->dilation[d];
+    int64_t begin = o * p->stride[d] - p->pad_begin[d];
+    int64_t skip = begin < 0 ? ceil_div(-begin, step) : 0;
+    int64_t end = begin < p->in[d] ? ceil_div(p->in[d] - begin, step) : 0;
+
+    if (p->adaptive)
+        return adaptive_span(p, d, o);
+    end = end < p->kernel[d] ? end : p->kernel[d];
+    return (mo_pool_span){ begin + skip * step, end > skip ? end - skip : 0,
+                           step };
+}
+
+mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row)
+{
+    const mo_pool_call *p = &kernel->call;
+    mo_pool_window w = { .image = row / kernel->places,
+                         .place = row % kernel->places };
+    int64_t rest = w.place;
+
+    for (int d = 2; d >= 0; d--) {
+        w.span[d] = span_of(p, d, rest % p->out[d]);
+        rest /= p->out[d];
+    }
+    return w;
+}
+
+float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window)
+{
+    const mo_pool_call *p = &kernel->call;
+    double count = 1;
+
+    for (int d = 0; d < 3; d++)
+        count *=
+            (double) (p->exclude_pad ? window->span[d].count : p->kernel[d]);
+    return count > 0 ? (float) (1 / count) : 0;
+}
+
+/* Where elements of a channel are: in an image as it lies, and counted as if it
+ * were plain. */
+static int64_t place_at(const mo_pool_call *p, const mo_pool_window *w,
+                        const int64_t i[3])
+{
+    int64_t place = 0;
+
+    for (int d = 0; d < 3; d++)
+        place = place * p->in[d] + w->span[d].first + i[d] * w->span[d].step;
+    return place;
+}
+
+static int64_t element_at(const mo_pool_call *p, int64_t image, int64_t channel,
+                          int64_t place, bool channels_last)
+{
+    int64_t size = p->in[0] * p->in[1] * p->in[2];
+
+    return channels_last ? (image * size + place) * p->channels + channel
+                         : (image * p->channels + channel) * size + place;
+}
+
+typedef struct best {
+    float value;
+    int64_t place;
+} best;
+
+static void take(const mo_pool_call *p, float x, int64_t place, best *b)
+{
+    if (p->average) {
+        b->value += x;
+    } else if (x > b->value || b->place < 0) {
+        b->value = x;
+        b->place = place;
+    }
+}
+
+float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
+                  const mo_pool_window *window, int64_t channel, int64_t *at)
+{
+    const mo_pool_call *p = &kernel->call;
+    const mo_pool_span *s = window->span;
+    best b = { .value = p->average ? 0 : -INFINITY, .place = -1 };
+    int64_t i[3];
+
+    for (i[0] = 0; i[0] < s[0].count; i[0]++)
+        for (i[1] = 0; i[1] < s[1].count; i[1]++)
+            for (i[2] = 0; i[2] < s[2].count; i[2]++) {
+                int64_t place = place_at(p, window, i);
+                float x;
+
+                mo_floats_load(data, kernel->elem,
+                               element_at(p, window->image, channel, place,
+                                          p->channels_last),
+                               1, 1, &x);
+                take(p, x, place, &b);
+            }
+    *at =
+        b.place < 0 ? 0 : element_at(p, window->image, channel, b.place, false);
+    return p->average ? b.value * mo_pool_share(kernel, window) : b.value;
+}
+
+/* ---- all channels of a place */
+
+MO_CLONES static void add_row(const float *x, int64_t n, float *sums)
+{
+    MO_LOOP
+    for (int64_t i = 0; i < n; i++)
+        sums[i] += x[i];
+}
+
+MO_CLONES static void raise_row(const float *x, int64_t n, float *sums)
+{
+    MO_LOOP
+    for (int64_t i = 0; i < n; i++)
+        sums[i] = x[i] > sums[i] ? x[i] : sums[i];
+}
+
+MO_CLONES static void scale_row(float factor, int64_t n, float *sums)
+{
+    MO_LOOP
+    for (int64_t i = 0; i < n; i++)
+        sums[i] *= factor;
+}
+
+static const float *row_at(const mo_pool_kernel *kernel, const void *data,
+                           int64_t at, float *row)
+{
+    if (kernel->elem == MO_F32)
+        return (const float *) data + at;
+    mo_floats_load(data, kernel->elem, at, 1, kernel->call.channels, row);
+    return row;
+}
+
+void mo_pool_channels(const mo_pool_kernel *kernel, const void *data,
+                      const mo_pool_window *window, float *row, float *sums)
+{
+    const mo_pool_call *p = &kernel->call;
+    const mo_pool_span *s = window->span;
+    int64_t i[3], n = p->channels;
+
+    for (int64_t c = 0; c < n; c++)
+        sums[c] = p->average ? 0 : -INFINITY;
+    for (i[0] = 0; i[0] < s[0].count; i[0]++)
+        for (i[1] = 0; i[1] < s[1].count; i[1]++)
+            for (i[2] = 0; i[2] < s[2].count; i[2]++) {
+                int64_t place = place_at(p, window, i);
+                int64_t at = element_at(p, window->image, 0, place, true);
+
+                (p->average ? add_row : raise_row)(
+                    row_at(kernel, data, at, row), n, sums);
+            }
+    if (p->average)
+        scale_row(mo_pool_share(kernel, window), n, sums);
+}
