@@ -8,8 +8,15 @@
 #include "solvers/search/along_parts.h"
 #include "solvers/search/anneal.h"
 
-/* With more devices than this only the quickest are tried at the ends. */
-enum { MOST_STATES = 6 };
+enum {
+    MOST_STATES = 6, /* with more devices only the quickest are tried at ends */
+    FEW_OPS = 3      /* so few leave nothing to choose */
+};
+
+/* Temperatures for blocks: hot as usual (anneal.c), but colder in the end, so
+ * that the last microseconds are found. */
+#define HOT  0.35
+#define COLD 0.02
 
 /* The segment's ops and its two ends, ascending. */
 static mo_status make_part(const mo_instance *x, const mo_segment *segment,
@@ -45,16 +52,16 @@ static bool is_same_shape(const mo_instance *a, const mo_instance *b)
     return true;
 }
 
-/* Always the first of its shape, so that all others can follow it. */
-static void find_twin(mo_along_blocks *blocks, int i)
+/* The first block of the same shape, itself where there is none before. */
+static void find_shape(mo_along_blocks *blocks, int i)
 {
     mo_along_block *block = &blocks->blocks[i];
 
-    block->twin = -1;
-    for (int j = 0; j < i && block->part->x->n > 3; j++)
-        if (blocks->blocks[j].twin < 0 &&
+    block->shape = i;
+    for (int j = 0; j < i && block->part->x->n > FEW_OPS; j++)
+        if (blocks->blocks[j].shape == j &&
             is_same_shape(blocks->blocks[j].part->x, block->part->x)) {
-            block->twin = j;
+            block->shape = j;
             return;
         }
 }
@@ -85,7 +92,7 @@ mo_status mo_along_blocks_make(const mo_instance *x, const mo_regime *regime,
         status = make_part(x, &chain->segments[i], block, err);
         if (status != MO_OK)
             break;
-        find_twin(blocks, i);
+        find_shape(blocks, i);
         block->quick_ns = malloc(n_pairs * sizeof *block->quick_ns);
         if (!block->quick_ns)
             status = mo_fail_memory(err);
@@ -106,6 +113,7 @@ void mo_along_blocks_free(mo_along_blocks *blocks)
     for (int i = 0; i < blocks->n && blocks->blocks; i++) {
         mo_part_free(blocks->blocks[i].part);
         mo_schedule_free(blocks->blocks[i].schedule);
+        mo_schedule_free(blocks->blocks[i].next);
         free(blocks->blocks[i].quick_ns);
     }
     free(blocks->blocks);
@@ -145,7 +153,7 @@ typedef struct jobs {
     const int *states; /* for choosing: devices */
     int n_states;
     int64_t moves;     /* for improving */
-    bool twins;        /* only those that have one, or others */
+    bool anneals;      /* in a pass: it is the second part */
     mo_status *status; /* by block */
     mo_error *errors;
 } jobs;
@@ -248,12 +256,12 @@ static void choose_pairs(mo_along_blocks *blocks, int64_t *until, int *from)
     }
 }
 
-/* What the twin's schedule makes of this block: its devices and its order. */
-static mo_status follow_twin(const mo_along_blocks *blocks,
-                             const mo_along_block *block, const mo_instance *x,
-                             mo_schedule **followed, mo_error *err)
+/* What a twin's schedule makes of this block: its devices and its order. */
+static mo_status follow(const mo_along_blocks *blocks,
+                        const mo_along_block *block, const mo_along_block *twin,
+                        const mo_instance *x, mo_schedule **followed,
+                        mo_error *err)
 {
-    const mo_along_block *twin = &blocks->blocks[block->twin];
     mo_schedule *s = NULL;
     mo_status status;
 
@@ -286,62 +294,79 @@ static mo_status follow_twin(const mo_along_blocks *blocks,
     return status;
 }
 
-/* The shortest of what there was, what the twin does, and a list. */
-static mo_status find_start(const mo_along_blocks *blocks,
-                            mo_along_block *block, const mo_instance *x,
-                            mo_error *err)
+/* Keeps the shorter of the two and frees the other; either may be NULL. */
+static void keep_shorter(mo_schedule **kept, mo_schedule *other)
 {
-    mo_schedule *other = NULL;
-    mo_status status = MO_OK;
+    if (!*kept || (other && other->makespan_ns < (*kept)->makespan_ns)) {
+        mo_schedule *longer = *kept;
 
-    if (!block->schedule)
-        status = mo_heft(x, &blocks->regime, NULL, &block->schedule, err);
-    if (status == MO_OK && block->twin >= 0)
-        status = follow_twin(blocks, block, x, &other, err);
-    if (other && (!block->schedule ||
-                  other->makespan_ns < block->schedule->makespan_ns)) {
-        mo_schedule_free(block->schedule);
-        block->schedule = other;
-        other = NULL;
+        *kept = other;
+        other = longer;
     }
     mo_schedule_free(other);
+}
+
+/* The shortest of what there was, what its twins do, and a list; for the next
+ * pass, while others still look at what there was. */
+static mo_status find_start(const mo_along_blocks *blocks, int number,
+                            const mo_instance *x, mo_error *err)
+{
+    mo_along_block *block = &blocks->blocks[number];
+    mo_status status =
+        block->schedule
+            ? mo_schedule_copy(x, block->schedule, &block->next, err)
+            : mo_heft(x, &blocks->regime, NULL, &block->next, err);
+
+    for (int i = 0; i < blocks->n && status == MO_OK; i++) {
+        const mo_along_block *twin = &blocks->blocks[i];
+        mo_schedule *other = NULL;
+
+        if (i == number || twin->shape != block->shape)
+            continue;
+        status = follow(blocks, block, twin, x, &other, err);
+        keep_shorter(&block->next, other);
+    }
     return status;
 }
 
-static mo_status improve_block(const jobs *j, int i, int *room, mo_error *err)
+static mo_status improve_block(const jobs *j, int i, const mo_instance *x,
+                               mo_error *err)
 {
     const mo_along_blocks *blocks = j->blocks;
     mo_along_block *block = &blocks->blocks[i];
-    mo_instance x = pinned(block, block->a, block->b, room);
     uint64_t seed = mo_random_seed(blocks->seed, (uint64_t) blocks->passes);
+    double hot = HOT / (x->n + 1);
     mo_anneal_options anneal = { .seed = mo_random_seed(seed, (uint64_t) i),
-                                 .moves = j->moves * x.n,
+                                 .moves = j->moves * x->n,
+                                 .hot = hot,
+                                 .cold = COLD * hot,
                                  .stop = j->stop };
     mo_annealed made = { 0 };
-    mo_status status = find_start(blocks, block, &x, err);
+    mo_status status = MO_OK;
 
-    if (status == MO_OK && block->schedule && x.n > 3 && j->moves > 0)
-        status = mo_anneal(&x, &blocks->regime, block->schedule, &anneal, &made,
-                           err);
-    if (made.schedule) {
-        mo_schedule_free(block->schedule);
-        block->schedule = made.schedule;
-    }
+    if (block->next && x->n > FEW_OPS && j->moves > 0)
+        status =
+            mo_anneal(x, &blocks->regime, block->next, &anneal, &made, err);
+    keep_shorter(&block->next, made.schedule);
     return status;
 }
 
+/* One part of a pass, for one block. */
 static void improve_job(void *context, int i, int thread)
 {
     jobs *j = context;
     const mo_along_block *block = &j->blocks->blocks[i];
-    int *room;
+    int *room = malloc((size_t) block->part->x->n * 2 * sizeof *room);
+    mo_instance x;
 
     (void) thread;
-    if ((block->twin >= 0) != j->twins)
+    if (!room) {
+        j->status[i] = mo_fail_memory(&j->errors[i]);
         return;
-    room = malloc((size_t) block->part->x->n * 2 * sizeof *room);
-    j->status[i] = room ? improve_block(j, i, room, &j->errors[i])
-                        : mo_fail_memory(&j->errors[i]);
+    }
+    x = pinned(block, block->a, block->b, room);
+    j->status[i] = j->anneals ? improve_block(j, i, &x, &j->errors[i])
+                              : find_start(j->blocks, i, &x, &j->errors[i]);
     free(room);
 }
 
@@ -374,11 +399,14 @@ mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
                                   const mo_stop *stop, mo_error *err)
 {
     jobs j = { .stop = stop, .moves = moves };
-    mo_status status = MO_OK;
+    mo_status status = run_jobs(blocks, improve_job, &j, err);
 
-    for (int wave = 0; wave < 2 && status == MO_OK; wave++) {
-        j.twins = wave == 1;
+    j.anneals = true;
+    if (status == MO_OK)
         status = run_jobs(blocks, improve_job, &j, err);
+    for (int i = 0; i < blocks->n; i++) {
+        keep_shorter(&blocks->blocks[i].schedule, blocks->blocks[i].next);
+        blocks->blocks[i].next = NULL;
     }
     blocks->passes++;
     return status;

@@ -19,11 +19,12 @@
 typedef struct mo_along_block {
     mo_part *part;
     int u, v;              /* in the part; MO_FREE: none */
-    int twin;              /* an earlier block of the same shape, or -1 */
+    int shape;             /* the first block of the same shape */
     int64_t *quick_ns;     /* by devices of u and v, a * K + b: what list
                               scheduling makes of it; INT64_MAX: nothing */
     int a, b;              /* the devices chosen; 0 where there is no end */
     mo_schedule *schedule; /* of the part, with these */
+    mo_schedule *next;     /* what becomes of it in a pass */
 } mo_along_block;
 
 typedef struct mo_along_blocks {
