@@ -1,0 +1,228 @@
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "cli/exec_inputs.h"
+#include "cli/exec_job.h"
+#include "cli/exec_units.h"
+#include "cli/profile.h"
+#include "cli/profile_rows.h"
+#include "cli/profile_samples.h"
+#include "exec/run.h"
+
+/* Kernels are prepared anew for each: where their memory lies is chance, too.
+ */
+enum { ROUNDS = 5 };
+
+/* The rank of the only device. */
+static const int here[] = { 0 };
+
+/* All that is made on the way. */
+typedef struct work {
+    const mo_profile_options *o;
+    mo_cluster *cluster; /* whose devices are measured */
+    mo_exec_units units; /* of these */
+    mo_exec_job job;     /* the network on one device */
+    mo_exec_inputs inputs;
+    mo_profile_rows rows;
+    mo_measured *measured; /* by signature */
+    mo_progress progress;
+    int64_t done; /* rounds */
+} work;
+
+static mo_exec_options job_options(const mo_profile_options *o)
+{
+    return (mo_exec_options){
+        .prepare = { .formulation = "compact",
+                     .congestion = "port",
+                     .memory = "none",
+                     .fusion = o->fusion,
+                     .shapes = o->shapes },
+        .inputs = o->inputs,
+        .weights = o->weights,
+        .talk = o->talk,
+    };
+}
+
+static bool is_measured(const mo_cluster *cluster, int device)
+{
+    return cluster->devices[device].is_cpu;
+}
+
+static mo_status load_cluster(work *w, mo_error *err)
+{
+    const char *name = w->o->cluster ? w->o->cluster : "cpu";
+    char *where = NULL;
+    mo_status status = mo_cluster_choose(name, NULL, &w->cluster, &where, err);
+
+    free(where);
+    for (int k = 0; status == MO_OK && k < w->cluster->n_devices; k++)
+        if (is_measured(w->cluster, k))
+            return MO_OK;
+    return status != MO_OK
+               ? status
+               : mo_fail_at(err, MO_E_INPUT, name, 0,
+                            "has no device of kind cpu, and others cannot be "
+                            "measured here; give kind=\"cpu\" and threads");
+}
+
+static mo_status prepare(work *w, const char *path, mo_error *err)
+{
+    const mo_exec_options options = job_options(w->o);
+    const mo_prepared *made = &w->job.review.made;
+    mo_status status = load_cluster(w, err);
+
+    if (status == MO_OK)
+        status = mo_exec_units_make(w->cluster, 1, 0, 0, &w->units, err);
+    if (status == MO_OK)
+        status = mo_exec_job_load(&options, path, &w->job, err);
+    if (status == MO_OK && !w->job.valid)
+        status = mo_fail_at(err, MO_E_INPUT, path, 0,
+                            "cannot run on one device: its ops are pinned to "
+                            "several; take the pins out to measure it");
+    if (status == MO_OK)
+        status = mo_exec_job_plan(&options, true, &w->job, err);
+    if (status == MO_OK)
+        status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
+                                     true, &w->inputs, err);
+    if (status == MO_OK)
+        status = mo_profile_rows_begin(made->coarse ? made->coarse : made->fine,
+                                       w->o->output, &w->rows, err);
+    w->measured =
+        calloc((size_t) w->rows.n_signatures + 1, sizeof *w->measured);
+    return status == MO_OK && !w->measured ? mo_fail_memory(err) : status;
+}
+
+/* The whole network, on a device like this. */
+static mo_status run_once(work *w, int device, mo_profile_samples *samples,
+                          mo_error *err)
+{
+    const mo_world_options world_options = { 0 };
+    mo_run_options options = {
+        .transport = &mo_transport_local,
+        .backends = &w->units.backends[device],
+        .units = &w->units.options[device],
+        .rank_of = here,
+        .inputs = w->inputs.values,
+        .warm_ups = MO_EXEC_WARM_UPS,
+        .runs = (int) ((w->o->runs + ROUNDS - 1) / ROUNDS),
+    };
+    mo_run_result result = { 0 };
+    mo_status status =
+        mo_transport_local.open(&world_options, &options.world, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_run_plan(w->job.plan, &options, &result, err);
+    if (status == MO_OK)
+        mo_profile_samples_add(samples, w->job.plan, &result);
+    mo_transport_local.close(options.world);
+    mo_run_result_clear(&result);
+    return status;
+}
+
+static mo_status measure(work *w, int device, mo_error *err)
+{
+    mo_profile_samples samples = { 0 };
+    mo_status status =
+        mo_profile_samples_begin(&w->rows, w->job.plan, ROUNDS, &samples, err);
+
+    for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
+        status = run_once(w, device, &samples, err);
+        mo_progress_update(&w->progress, ++w->done);
+    }
+    if (status == MO_OK)
+        mo_profile_samples_sum_up(&samples, (int) w->o->runs, w->measured);
+    mo_profile_samples_clear(&samples);
+    return status;
+}
+
+static bool has_all(const work *w, int device)
+{
+    const mo_plan *plan = w->job.plan;
+
+    for (int i = 0; i < plan->n_items; i++)
+        if (plan->items[i].op != MO_PLAN_NONE &&
+            !mo_profile_rows_has(&w->rows, w->cluster->devices[device].id,
+                                 w->rows.signature_of[plan->items[i].op],
+                                 (int) w->o->runs))
+            return false;
+    return true;
+}
+
+/* Do they run alike?  Then what one takes the other does, too. */
+static bool are_alike(const mo_unit_options *a, const mo_unit_options *b)
+{
+    return a->threads == b->threads && a->n_cpus == b->n_cpus &&
+           (a->n_cpus == 0 ||
+            memcmp(a->cpus, b->cpus, (size_t) a->n_cpus * sizeof *a->cpus) ==
+                0);
+}
+
+/* Rows for device and those behind it that run alike. */
+static mo_status add_rows(work *w, int device, mo_error *err)
+{
+    const mo_unit_options *units = w->units.options;
+    mo_status status = MO_OK;
+
+    for (int k = device; k < w->cluster->n_devices && status == MO_OK; k++)
+        if (is_measured(w->cluster, k) && are_alike(&units[device], &units[k]))
+            status = mo_profile_rows_add(&w->rows, w->cluster->devices[k].id,
+                                         w->measured, err);
+    return status;
+}
+
+/* What is measured is kept at once, where there is a file for it. */
+static mo_status keep(const work *w, mo_error *err)
+{
+    if (!w->o->output || strcmp(w->o->output, "-") == 0)
+        return MO_OK;
+    return mo_profile_rows_write(&w->rows, w->o->output, err);
+}
+
+static mo_status measure_devices(work *w, mo_error *err)
+{
+    int n = w->cluster->n_devices;
+    mo_status status = MO_OK;
+
+    mo_progress_begin(&w->progress, "measuring ops", (int64_t) n * ROUNDS,
+                      w->o->talk.quiet);
+    for (int k = 0; k < n && status == MO_OK; k++) {
+        w->done = (int64_t) k * ROUNDS;
+        if (!is_measured(w->cluster, k) || has_all(w, k))
+            continue;
+        status = measure(w, k, err);
+        if (status == MO_OK)
+            status = add_rows(w, k, err);
+        if (status == MO_OK)
+            status = keep(w, err);
+    }
+    mo_progress_end(&w->progress);
+    return status;
+}
+
+static void clear(work *w)
+{
+    free(w->measured);
+    mo_profile_rows_clear(&w->rows);
+    mo_exec_inputs_clear(&w->inputs);
+    mo_exec_job_clear(&w->job);
+    mo_exec_units_clear(&w->units);
+    mo_cluster_free(w->cluster);
+}
+
+mo_status mo_profile_run(const mo_profile_options *o, const char *path,
+                         mo_error *err)
+{
+    work w = { .o = o };
+    mo_status status = prepare(&w, path, err);
+
+    if (status == MO_OK)
+        status = measure_devices(&w, err);
+    if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
+        status = mo_profile_rows_write(&w.rows, "-", err);
+    clear(&w);
+    return status;
+}

@@ -1,0 +1,93 @@
+#include <config.h>
+
+#include "cli/profile_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mo_profile_samples_clear(mo_profile_samples *s)
+{
+    free(s->start);
+    free(s->n);
+    free(s->us);
+    free(s->op_ns);
+    *s = (mo_profile_samples){ 0 };
+}
+
+/* Items of replicated work have no op, and no row. */
+static int signature_of(const mo_profile_samples *s, const mo_plan *plan,
+                        int item)
+{
+    int op = plan->items[item].op;
+
+    return op == MO_PLAN_NONE ? MO_PLAN_NONE : s->rows->signature_of[op];
+}
+
+mo_status mo_profile_samples_begin(const mo_profile_rows *rows,
+                                   const mo_plan *plan, int rounds,
+                                   mo_profile_samples *s, mo_error *err)
+{
+    size_t n = (size_t) rows->n_signatures;
+
+    s->rows = rows;
+    s->start = calloc(n + 1, sizeof *s->start);
+    s->n = calloc(n + 1, sizeof *s->n);
+    s->us = calloc((size_t) plan->n_items * (size_t) rounds + 1, sizeof *s->us);
+    s->op_ns = calloc((size_t) rows->graph->n_ops + 1, sizeof *s->op_ns);
+    if (!s->start || !s->n || !s->us || !s->op_ns)
+        return mo_fail_memory(err);
+    for (int i = 0; i < plan->n_items; i++) {
+        int signature = signature_of(s, plan, i);
+
+        if (signature != MO_PLAN_NONE)
+            s->start[signature + 1] += rounds;
+    }
+    for (size_t i = 0; i < n; i++)
+        s->start[i + 1] += s->start[i];
+    return MO_OK;
+}
+
+void mo_profile_samples_add(mo_profile_samples *s, const mo_plan *plan,
+                            const mo_run_result *result)
+{
+    memset(s->op_ns, 0, (size_t) s->rows->graph->n_ops * sizeof *s->op_ns);
+    for (int c = 0; c < plan->n_calls; c++) {
+        int op = plan->items[plan->calls[c].item].op;
+
+        if (op != MO_PLAN_NONE)
+            s->op_ns[op] += result->call_ns[c];
+    }
+    for (int i = 0; i < plan->n_items; i++) {
+        int signature = signature_of(s, plan, i);
+
+        if (signature != MO_PLAN_NONE)
+            s->us[s->start[signature] + s->n[signature]++] =
+                (double) s->op_ns[plan->items[i].op] / 1000;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+void mo_profile_samples_sum_up(mo_profile_samples *s, int runs,
+                               mo_measured *measured)
+{
+    for (int i = 0; i < s->rows->n_signatures; i++) {
+        double *us = s->us + s->start[i];
+        int n = s->n[i];
+
+        measured[i] = (mo_measured){ 0 };
+        if (n == 0)
+            continue;
+        qsort(us, (size_t) n, sizeof *us, compare);
+        measured[i].median_us =
+            n % 2 ? us[n / 2] : (us[n / 2 - 1] + us[n / 2]) / 2;
+        measured[i].spread_us =
+            us[3 * n / 4 - (3 * n % 4 == 0 && n > 3)] - us[n / 4];
+        measured[i].count = runs;
+    }
+}

@@ -1,0 +1,36 @@
+/*
+ * profile_samples.h - times of ops, collected by signature.
+ */
+#ifndef MO_CLI_PROFILE_SAMPLES_H
+#define MO_CLI_PROFILE_SAMPLES_H
+
+#include "base/error.h"
+#include "cli/profile_rows.h"
+#include "exec/plan/plan.h"
+#include "exec/run.h"
+
+typedef struct mo_profile_samples {
+    const mo_profile_rows *rows;
+    int *start; /* of each signature's samples: [start[s], start[s + 1]) */
+    int *n;     /* how many of them are there */
+    double *us;
+    int64_t *op_ns; /* by op, while a round is added up */
+} mo_profile_samples;
+
+/* Room for so many rounds; samples begins as zeros and is the caller's to
+ * clear. */
+mo_status mo_profile_samples_begin(const mo_profile_rows *rows,
+                                   const mo_plan *plan, int rounds,
+                                   mo_profile_samples *samples, mo_error *err);
+void mo_profile_samples_clear(mo_profile_samples *samples);
+
+/* Adds the times of a round: what the calls of an item took together. */
+void mo_profile_samples_add(mo_profile_samples *samples, const mo_plan *plan,
+                            const mo_run_result *result);
+
+/* Medians and what lies between the quartiles, by signature; count is how many
+ * runs are behind each, and 0 where no op has it. */
+void mo_profile_samples_sum_up(mo_profile_samples *samples, int runs,
+                               mo_measured *measured);
+
+#endif
