@@ -6,7 +6,14 @@
 #include "exec/transport/launcher.h"
 #include "exec/transport/transport.h"
 
-const mo_transport *const mo_transports[] = { &mo_transport_local, NULL };
+#ifdef HAVE_MPI
+#define MPI_TOO &mo_transport_mpi,
+#else
+#define MPI_TOO
+#endif
+
+const mo_transport *const mo_transports[] = { &mo_transport_local,
+                                              MPI_TOO NULL };
 
 static const char no_mpi[] = "this build cannot do it: install MPI "
                              "(libopenmpi-dev), then configure and make again";

@@ -25,7 +25,7 @@ static _Atomic(const char *) paths[MAX_PATHS];
 /* A child that was forked off must not remove the files of its parent. */
 static _Atomic long owner;
 
-static void remove_all(int signal_number)
+void mo_cleanup_now(void)
 {
     if (atomic_load(&owner) == (long) getpid())
         for (int i = 0; i < MAX_PATHS; i++) {
@@ -34,6 +34,11 @@ static void remove_all(int signal_number)
             if (path)
                 unlink(path);
         }
+}
+
+static void remove_all(int signal_number)
+{
+    mo_cleanup_now();
     /* The handler was reset on entry: this time the signal does what it does
      * by default, as soon as we return. */
     raise(signal_number);

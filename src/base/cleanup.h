@@ -13,6 +13,9 @@
 void mo_cleanup_keep(const char *path);
 void mo_cleanup_drop(const char *path);
 
+/* Removes what is kept: for a process that is about to end with _exit. */
+void mo_cleanup_now(void);
+
 /* For a command to call first: a reader that went away (SIGPIPE) or a file
  * that may not grow (SIGXFSZ) is from then on a failed write, told like any
  * other. */

@@ -1,0 +1,87 @@
+#include <config.h>
+
+#include <string.h>
+
+#include "base/stop.h"
+#include "exec/transport/mpi_world.h"
+
+enum { COLLECT_TAG = 1 };
+
+mo_status mo_mpi_check(int code, const char *doing, mo_error *err)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+
+    if (code == MPI_SUCCESS)
+        return MO_OK;
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        strcpy(text, "an error without a name");
+    return mo_fail(err, MO_E_IO, "MPI: %s: %s", doing, text);
+}
+
+static bool has_failed(void *context)
+{
+    mo_world *world = context;
+
+    return mo_failure_is(&world->inside.failure);
+}
+
+mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
+                       mo_error *err)
+{
+    int64_t idle_ns = mo_stop_clock_ns();
+    mo_status status;
+    int done = 0;
+
+    for (;;) {
+        status = mo_mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE),
+                              "wait for another rank", err);
+        if (status != MO_OK || done)
+            return status;
+        if (has_failed(world))
+            return mo_failure_get(&world->inside.failure, err);
+        if (mo_watch_has_left(world->watch, peer))
+            return mo_fail(err, MO_E_IO,
+                           "another rank has left before the end: start all "
+                           "ranks with the same command");
+        mo_mpi_rest(world, idle_ns, has_failed, world);
+    }
+}
+
+static mo_status pass_piece(mo_world *world, int from, void *data, int bytes,
+                            mo_error *err)
+{
+    MPI_Request request;
+    mo_status status;
+    int code;
+
+    if (world->rank == from)
+        code = MPI_Isend(data, bytes, MPI_BYTE, 0, COLLECT_TAG, world->control,
+                         &request);
+    else
+        code = MPI_Irecv(data, bytes, MPI_BYTE, from, COLLECT_TAG,
+                         world->control, &request);
+    status = mo_mpi_check(code, "collect results", err);
+    if (status == MO_OK)
+        status =
+            mo_mpi_await(world, &request, world->rank == from ? 0 : from, err);
+    return status;
+}
+
+mo_status mo_mpi_collect(mo_world *world, int from, void *data, size_t bytes,
+                         mo_error *err)
+{
+    char *at = data;
+    mo_status status = mo_failure_get(&world->inside.failure, err);
+
+    if (from == 0)
+        return status;
+    while (bytes > 0 && status == MO_OK) {
+        size_t piece = bytes < MO_MPI_PIECE ? bytes : MO_MPI_PIECE;
+
+        status = pass_piece(world, from, at, (int) piece, err);
+        at += piece;
+        bytes -= piece;
+    }
+    return status;
+}

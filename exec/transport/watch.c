@@ -1,0 +1,475 @@
+#include <config.h>
+
+#include "exec/transport/watch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/stop.h"
+#include "exec/transport/signals.h"
+#include "exec/transport/wire.h"
+
+#define MS INT64_C(1000000)
+
+static const int64_t beat_ns = 1000 * MS, soon_ns = 50 * MS;
+/* How long whoever speaks for the process is given for it, how long if the
+ * launcher wants us gone (which kills a second after SIGTERM), and how long
+ * until it must have left. */
+static const int64_t grace_ns = 1000 * MS, short_grace_ns = 300 * MS;
+static const int64_t leave_ns = 6000 * MS;
+/* How long news of the cause may take that makes a launcher send signals. */
+static const int64_t cause_ns = 300 * MS;
+/* A good-bye is on its way as long as what was sent before it by MPI. */
+static const int64_t left_ns = 2000 * MS;
+
+enum { NAME_SIZE = 512, NUDGE = 0 };
+
+typedef struct peer {
+    mo_wire wire;
+    char name[NAME_SIZE];
+    int64_t heard_ns, bye_ns; /* 0: not yet */
+    bool ended;               /* it may close its connection now */
+} peer;
+
+struct mo_watch {
+    mo_watch_options options;
+    pthread_t thread;
+    int pipe[2];
+    atomic_bool end;
+    atomic_bool spoken; /* or about to be */
+    atomic_llong spoken_ns;
+
+    pthread_mutex_t lock; /* for all below */
+    pthread_cond_t parting;
+    peer *peers; /* by rank */
+    int n_ranks, rank;
+    bool told, foreign; /* the failure is not our own */
+    int64_t limit_ns, next_beat_ns, failed_ns, signal_ns;
+    int signal;
+};
+
+static void nudge(mo_watch *w, char byte)
+{
+    /* A full pipe wakes as well. */
+    if (write(w->pipe[1], &byte, 1) < 0)
+        return;
+}
+
+/* ------------------------------------------------------------------ telling */
+
+static void tell(mo_watch *w)
+{
+    char text[MO_WIRE_TEXT], why[MO_WIRE_TEXT];
+    mo_error err = { 0 };
+
+    if (w->told || mo_failure_get(w->options.failure, &err) == MO_OK)
+        return;
+    w->told = true;
+    if (!w->peers)
+        return;
+    mo_error_format(&err, why, sizeof why);
+    if (w->foreign)
+        snprintf(text, sizeof text, "%s", why);
+    else
+        snprintf(text, sizeof text, "%.300s: %.1200s", w->peers[w->rank].name,
+                 why);
+    for (int r = 0; r < w->n_ranks; r++)
+        mo_wire_send(&w->peers[r].wire, MO_WIRE_FAIL, text);
+}
+
+void mo_watch_tell(mo_watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    tell(watch);
+    pthread_cond_broadcast(&watch->parting);
+    pthread_mutex_unlock(&watch->lock);
+    nudge(watch, NUDGE);
+}
+
+/* The lock is not held. */
+static void find(mo_watch *w, const mo_error *why, bool foreign)
+{
+    pthread_mutex_lock(&w->lock);
+    w->foreign = foreign && !mo_failure_is(w->options.failure);
+    pthread_mutex_unlock(&w->lock);
+    w->options.found(w->options.context, why);
+    mo_watch_tell(w);
+}
+
+/* ----------------------------------------------------------- the last words */
+
+static void print_plainly(const mo_error *why)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    fprintf(stderr, "%s\n", mo_error_format(why, text, sizeof text));
+}
+
+static void end_process(mo_watch *w)
+{
+    mo_error why = { 0 };
+
+    mo_failure_get(w->options.failure, &why);
+    if (w->options.last_words)
+        w->options.last_words(&why);
+    else
+        print_plainly(&why);
+    mo_cleanup_now();
+    _exit(EXIT_FAILURE);
+}
+
+void mo_watch_speak(mo_watch *watch)
+{
+    /* The watch has begun to speak, and ends the process in a moment. */
+    if (atomic_exchange(&watch->spoken, true))
+        while (atomic_load(&watch->spoken_ns) == 0)
+            pause();
+    atomic_store(&watch->spoken_ns, mo_stop_clock_ns());
+}
+
+void mo_watch_give_up(mo_watch *watch)
+{
+    mo_watch_speak(watch);
+    end_process(watch);
+}
+
+static void speak_in_time(mo_watch *w, int64_t now)
+{
+    int64_t spoken = atomic_load(&w->spoken_ns);
+    int64_t grace = grace_ns, since = w->failed_ns;
+
+    if (spoken != 0 && now - spoken > leave_ns) {
+        mo_cleanup_now();
+        _exit(EXIT_FAILURE);
+    }
+    if (w->failed_ns == 0)
+        return;
+    if (w->signal != 0 && w->signal_ns > since)
+        since = w->signal_ns;
+    if (w->signal != 0 || !w->peers)
+        grace = short_grace_ns;
+    if (now - since > grace && !atomic_exchange(&w->spoken, true))
+        end_process(w);
+}
+
+/* -------------------------------------------------------------------- peers */
+
+static void hear(mo_watch *w, peer *p, mo_wire_kind kind, const char *text,
+                 int64_t now, mo_error *why)
+{
+    p->heard_ns = now;
+    switch (kind) {
+    case MO_WIRE_FAIL:
+        if (why->status == MO_OK)
+            mo_fail(why, MO_E_IO, "%s", text);
+        break;
+    case MO_WIRE_BYE:
+        p->bye_ns = now;
+        pthread_cond_broadcast(&w->parting);
+        break;
+    case MO_WIRE_END:
+        p->ended = true;
+        break;
+    case MO_WIRE_BEAT:
+        break;
+    }
+}
+
+/* What it said comes before the fact that it is gone. */
+static void read_peer(mo_watch *w, peer *p, int64_t now, mo_error *why)
+{
+    char text[MO_WIRE_TEXT];
+    mo_wire_kind kind;
+    bool closed = false, more = true;
+
+    while (more) {
+        mo_wire_read(&p->wire, &closed);
+        more = false;
+        while (mo_wire_take(&p->wire, &kind, text, &closed)) {
+            hear(w, p, kind, text, now, why);
+            more = !closed;
+        }
+    }
+    if (!closed)
+        return;
+    mo_wire_close(&p->wire);
+    if (!p->ended && why->status == MO_OK)
+        mo_fail(why, MO_E_IO,
+                "%s is gone: it was killed, or has crashed; nothing more can "
+                "be done without it",
+                p->name);
+}
+
+static void check_silence(mo_watch *w, const peer *p, int64_t now,
+                          mo_error *why)
+{
+    double silent_s = (double) (now - p->heard_ns) * 1e-9;
+
+    if (silent_s > w->options.patience_s && why->status == MO_OK)
+        mo_fail(why, MO_E_IO,
+                "%s has not been heard of for %.0f s: it was stopped, or its "
+                "machine or the network is down",
+                p->name, silent_s);
+}
+
+static void look_at_peers(mo_watch *w, int64_t now, mo_error *why)
+{
+    for (int r = 0; r < w->n_ranks; r++) {
+        peer *p = &w->peers[r];
+
+        if (r == w->rank || p->wire.socket < 0)
+            continue;
+        read_peer(w, p, now, why);
+        if (p->wire.socket >= 0)
+            check_silence(w, p, now, why);
+        if (now >= w->next_beat_ns)
+            mo_wire_send(&p->wire, MO_WIRE_BEAT, NULL);
+    }
+    if (now >= w->next_beat_ns)
+        w->next_beat_ns = now + beat_ns;
+}
+
+/* ------------------------------------------------------------------ looking */
+
+static void read_pipe(mo_watch *w, int64_t now)
+{
+    char bytes[64];
+    ssize_t n = read(w->pipe[0], bytes, sizeof bytes);
+
+    for (ssize_t i = 0; i < n; i++)
+        if (bytes[i] != NUDGE && w->signal == 0) {
+            w->signal = bytes[i];
+            w->signal_ns = now;
+        }
+}
+
+static void check_signal(mo_watch *w, int64_t now, mo_error *why)
+{
+    if (w->signal == 0 || now - w->signal_ns < cause_ns || why->status != MO_OK)
+        return;
+    if (!w->peers)
+        w->options.missing(w->options.context, why);
+    else
+        mo_fail(why, MO_E_IO, "stopped by %s",
+                w->signal == SIGINT ? "SIGINT" : "SIGTERM");
+}
+
+static void check_limit(mo_watch *w, int64_t now, mo_error *why)
+{
+    if (!w->peers && now > w->limit_ns && why->status == MO_OK)
+        w->options.missing(w->options.context, why);
+}
+
+/* Looks at everything once. */
+static void look(mo_watch *w)
+{
+    mo_error why = { 0 };
+    bool failed = mo_failure_is(w->options.failure), foreign;
+    int64_t now = mo_stop_clock_ns();
+
+    pthread_mutex_lock(&w->lock);
+    read_pipe(w, now);
+    if (w->peers)
+        look_at_peers(w, now, &why);
+    check_limit(w, now, &why);
+    foreign = why.status != MO_OK;
+    check_signal(w, now, &why);
+    if (failed && w->failed_ns == 0)
+        w->failed_ns = now;
+    pthread_mutex_unlock(&w->lock);
+    if (!failed && why.status != MO_OK)
+        find(w, &why, foreign);
+    speak_in_time(w, now);
+}
+
+/* Until something comes, or something is due. */
+static void wait_for_news(mo_watch *w, struct pollfd *polled)
+{
+    bool soon = mo_failure_is(w->options.failure);
+    nfds_t n = 0;
+
+    polled[n++] = (struct pollfd){ .fd = w->pipe[0], .events = POLLIN };
+    pthread_mutex_lock(&w->lock);
+    soon = soon || w->signal != 0 || !w->peers;
+    for (int r = 0; r < w->n_ranks; r++)
+        if (w->peers[r].wire.socket >= 0)
+            polled[n++] = (struct pollfd){ .fd = w->peers[r].wire.socket,
+                                           .events = POLLIN };
+    pthread_mutex_unlock(&w->lock);
+    poll(polled, n, (int) ((soon ? soon_ns : beat_ns / 2) / MS));
+}
+
+enum { MAX_POLLED = 4096 };
+
+static void *watch_out(void *context)
+{
+    mo_watch *w = context;
+    struct pollfd *polled = calloc(MAX_POLLED, sizeof *polled);
+
+    while (polled && !atomic_load(&w->end)) {
+        wait_for_news(w, polled);
+        look(w);
+    }
+    free(polled);
+    return NULL;
+}
+
+/* -------------------------------------------------------- making and ending */
+
+static mo_status start(mo_watch *w, mo_error *err)
+{
+    sigset_t all, before;
+    int failed;
+
+    if (pipe2(w->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return mo_fail_errno(err, NULL, "make a pipe");
+    mo_signals_take(w->pipe[1]);
+    /* The thread inherits that it takes no signals itself. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&w->thread, NULL, watch_out, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed == 0)
+        return MO_OK;
+    mo_signals_give_back();
+    close(w->pipe[0]);
+    close(w->pipe[1]);
+    return mo_fail(err, MO_E_MEMORY, "a thread cannot be started: %s",
+                   strerror(failed));
+}
+
+mo_status mo_watch_new(const mo_watch_options *options, double seconds,
+                       mo_watch **watch, mo_error *err)
+{
+    mo_watch *w = calloc(1, sizeof *w);
+    mo_status status;
+
+    *watch = NULL;
+    if (!w)
+        return mo_fail_memory(err);
+    w->options = *options;
+    w->limit_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->parting, NULL);
+    status = start(w, err);
+    if (status == MO_OK) {
+        *watch = w;
+        return MO_OK;
+    }
+    pthread_cond_destroy(&w->parting);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+    return status;
+}
+
+mo_status mo_watch_peers(mo_watch *watch, int n_ranks, int rank,
+                         const int *sockets, mo_error *err)
+{
+    int64_t now = mo_stop_clock_ns();
+    peer *peers;
+
+    if (n_ranks >= MAX_POLLED)
+        return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
+                       n_ranks);
+    peers = calloc((size_t) n_ranks, sizeof *peers);
+    if (!peers)
+        return mo_fail_memory(err);
+    for (int r = 0; r < n_ranks; r++) {
+        mo_wire_init(&peers[r].wire, r == rank ? -1 : sockets[r]);
+        peers[r].heard_ns = now;
+        snprintf(peers[r].name, sizeof peers[r].name, "rank %d", r);
+    }
+    pthread_mutex_lock(&watch->lock);
+    watch->rank = rank;
+    watch->n_ranks = n_ranks;
+    watch->peers = peers;
+    pthread_mutex_unlock(&watch->lock);
+    nudge(watch, NUDGE);
+    return MO_OK;
+}
+
+void mo_watch_name(mo_watch *watch, int rank, const char *name)
+{
+    pthread_mutex_lock(&watch->lock);
+    snprintf(watch->peers[rank].name, NAME_SIZE, "%s", name);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+/* ------------------------------------------------------------------ leaving */
+
+bool mo_watch_has_left(mo_watch *watch, int rank)
+{
+    int64_t now = mo_stop_clock_ns();
+    bool left = false;
+
+    pthread_mutex_lock(&watch->lock);
+    for (int r = 0; r < watch->n_ranks; r++) {
+        int64_t bye = watch->peers[r].bye_ns;
+
+        if ((rank < 0 || r == rank) && bye != 0 && now - bye > left_ns)
+            left = true;
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return left;
+}
+
+/* Under the lock. */
+static void say(mo_watch *w, mo_wire_kind kind)
+{
+    for (int r = 0; r < w->n_ranks; r++)
+        mo_wire_send(&w->peers[r].wire, kind, NULL);
+}
+
+static bool all_said_bye(const mo_watch *w)
+{
+    for (int r = 0; r < w->n_ranks; r++)
+        if (r != w->rank && w->peers[r].bye_ns == 0)
+            return false;
+    return true;
+}
+
+mo_status mo_watch_part(mo_watch *watch, mo_error *err)
+{
+    pthread_mutex_lock(&watch->lock);
+    say(watch, MO_WIRE_BYE);
+    while (!all_said_bye(watch) && !mo_failure_is(watch->options.failure))
+        pthread_cond_wait(&watch->parting, &watch->lock);
+    pthread_mutex_unlock(&watch->lock);
+    return mo_failure_get(watch->options.failure, err);
+}
+
+void mo_watch_end(mo_watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    say(watch, MO_WIRE_END);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void mo_watch_free(mo_watch *watch)
+{
+    if (!watch)
+        return;
+    atomic_store(&watch->end, true);
+    nudge(watch, NUDGE);
+    pthread_join(watch->thread, NULL);
+    /* After a failure the launcher wants us gone, as we do ourselves. */
+    if (mo_failure_is(watch->options.failure))
+        mo_signals_ignore();
+    else
+        mo_signals_give_back();
+    for (int r = 0; r < watch->n_ranks; r++)
+        mo_wire_close(&watch->peers[r].wire);
+    close(watch->pipe[0]);
+    close(watch->pipe[1]);
+    pthread_cond_destroy(&watch->parting);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch->peers);
+    free(watch);
+}
