@@ -96,7 +96,7 @@ for page in "$top_srcdir"/man/*.[0-9]; do
 
     rm -rf "$work/examples"
     mkdir "$work/examples"
-    cp "$top_srcdir"/examples/* "$work/examples"
+    cp -R "$top_srcdir"/examples/* "$work/examples"
     examples_of_page "$page" >"$work/commands"
     while read -r line; do
         ok "$name: $line" run_example "$line"
