@@ -1,0 +1,164 @@
+#!/bin/sh
+# moirai-exec: a network runs, alone and placed, and puts out what the framework
+# does; what it writes, and what it refuses.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+work=$(cd "$work" && pwd -P)
+cp -R "$top_srcdir/examples/two_branches" "$work/net"
+chmod -R u+w "$work/net"
+net=$work/net/model.xml
+in=$work/net/input0.npy
+sol=$work/net/model.sol
+python=${MOIRAI_PYTHON:-python3}
+
+value()
+{
+    sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
+}
+
+is_json()
+{
+    "$python" -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"
+}
+
+# ------------------------------------------------------------------- alone --
+
+exits "a graph" 0 moirai-exec -i "$in" --reference "$work/net" "$net"
+ok "puts out what the framework does" grep -q '^equal to' "$work/out"
+is "without a word" "$(cat "$work/err")" ""
+exits "its input by name" 0 \
+    moirai-exec -i "image=$in" --reference "$work/net" "$net"
+exits "by number" 0 moirai-exec --input="0=$in" --reference "$work/net" "$net"
+exits "every call by itself" 0 \
+    moirai-exec --no-fuse --no-layout -i "$in" --reference "$work/net" "$net"
+exits "another input" 4 moirai-exec --seed 3 --reference "$work/net" "$net"
+ok "puts out something else" \
+    grep -q "output 0 '.*' differs from .*: element [0-9]* is .*, not " \
+    "$work/err"
+ok "and the report is there" grep -q '^DIFFERS from' "$work/out"
+exits "within a tolerance of one's own" 0 \
+    moirai-exec --seed 3 --tolerance 100 --reference "$work/net" "$net"
+exits "coarsened" 0 \
+    moirai-exec --fusion default -i "$in" --reference "$work/net" "$net"
+exits "with numbers of one's own threads" 0 \
+    moirai-exec --threads 3 -i "$in" --reference "$work/net" "$net"
+
+# ------------------------------------------------------------------ placed --
+
+moirai-place -q --time 5 "$net" -o "$sol" >/dev/null
+exits "a solution" 0 moirai-exec --json --check -i "$in" \
+    --reference "$work/net" "$sol"
+ok "is JSON" is_json "$work/out"
+is "on two devices" "$(value devices)" 2
+ok "that talk" test "$(value transfers)" -gt 0
+ok "and compute the same" "$python" -c \
+    'import sys; sys.exit(not float(sys.argv[1]) <= 1e-4)' "$(value max_error)"
+ok "in a time that is measured" test -n "$(value measured_us)"
+ok "beside the one predicted" test -n "$(value predicted_us)"
+
+# Ops by turns on the devices that are named.
+by_turns()
+{
+    moirai-check --json "$sol" | "$python" -c 'import json,sys
+for i, op in enumerate(json.load(sys.stdin)["placement"]):
+    print(op, sys.argv[1 + i % (len(sys.argv) - 1)])' "$@"
+}
+
+by_turns fast slow >"$work/turns"
+exits "ops by turns" 0 moirai-exec --graph "$net" -i "$in" \
+    --reference "$work/net" "$work/turns"
+exits "from standard input" 0 sh -c "moirai-exec --graph '$net' -i '$in' \
+    --reference '$work/net' - <'$work/turns'"
+by_turns A B C D >"$work/gpus"
+exits "on what are GPUs" 0 moirai-exec -c inter-server --graph "$net" \
+    -i "$in" --reference "$work/net" "$work/gpus"
+is "that is said" "$(cat "$work/err")" \
+    "moirai-exec: devices A, B, C, D are run on CPU threads: times are the CPU's"
+
+# ------------------------------------------------------------ what it writes --
+
+exits "outputs, trace, plan and report" 0 moirai-exec -i "$in" --runs 2 \
+    -o "$work/deep" --trace "$work/trace.json" --plan "$work/plan.json" \
+    --report "$work/report" "$sol"
+is "nothing else" "$(cat "$work/out" "$work/err")" ""
+is "the outputs" "$(ls "$work/deep")" output0.npy
+ok "the trace is JSON" is_json "$work/trace.json"
+ok "with arrows" grep -q '"ph":"s"' "$work/trace.json"
+ok "the plan is JSON" is_json "$work/plan.json"
+ok "the report counts runs" grep -q 'median of 2 runs after 5' "$work/report"
+exits "outputs are what a reference is" 0 \
+    moirai-exec -i "$in" --reference "$work/deep" --tolerance 0 "$sol"
+exits "a dry run" 0 moirai-exec --dry-run -o "$work/dry" \
+    --trace "$work/dry.json" "$sol"
+ok "tells memory" grep -q '^fast .*weights .* values ' "$work/out"
+ok "and writes nothing" test ! -e "$work/dry" -a ! -e "$work/dry.json"
+
+# ------------------------------------------------------------------- faults --
+
+complains "no such input" 2 "names no input" \
+    moirai-exec -i nothing="$in" "$net"
+complains "an input twice" 2 "given twice" \
+    moirai-exec -i "$in" -i "image=$in" "$net"
+complains "another shape" 1 "is f32[1,10], but input 'image' is" \
+    moirai-exec -i "$work/deep/output0.npy" "$net"
+complains "what is no array" 1 "is no .npy file" moirai-exec -i "$net" "$net"
+complains "no array at all" 1 "cannot open" moirai-exec -i none.npy "$net"
+complains "no reference" 1 "cannot open" \
+    moirai-exec -i "$in" --reference "$work/none" "$net"
+complains "nothing to compare" 2 "--dry-run" \
+    moirai-exec --dry-run --check "$net"
+complains "a report in the place of the graph" 2 "would replace" \
+    moirai-exec --report "$net" "$net"
+
+mkdir "$work/bare" "$work/short" "$work/small"
+cp "$net" "$work/bare"
+complains "no weights" 1 "--random-weights" moirai-exec "$work/bare/model.xml"
+exits "made up" 0 \
+    moirai-exec --random-weights 1 --check "$work/bare/model.xml"
+cp "$net" "$work/short"
+head -c 30000 "$work/net/model.bin" >"$work/short/model.bin"
+complains "a file of weights that was cut" 1 "is too short" \
+    moirai-exec -o "$work/never" "$work/short/model.xml"
+ok "nothing is written" test ! -e "$work/never"
+echo '<cluster><device id="c" kind="cpu" gflops="1" memory_bandwidth_gbs="1"
+    launch_us="1" memory_bytes="100000"/></cluster>' >"$work/small.xml"
+complains "too little memory" 1 "memory" \
+    moirai-exec -c "$work/small.xml" "$net"
+
+complains "a solution of another graph" 1 "is another graph" \
+    moirai-exec --graph "$top_srcdir/examples/tiny_ir.xml" "$sol"
+sed "/^$(sed -n 's/^\(x_3_[01]\) 1$/\1/p' "$sol") /d" "$sol" \
+    >"$work/net/broken.sol"
+exits "an answer that is none" 4 moirai-exec "$work/net/broken.sol"
+ok "is told" grep -q 'is no valid answer: ' "$work/err"
+is "and not run" "$(cat "$work/out")" ""
+exits "an op that nobody knows" 1 \
+    moirai-exec "$top_srcdir/examples/inception.graphml"
+ok "is named" grep -q "op '" "$work/err"
+
+# -------------------------------------------------------------------- ranks --
+
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+ranks()
+{
+    mpirun --oversubscribe -n "$@"
+}
+
+if command -v mpirun >/dev/null && ranks 2 moirai-exec --transport mpi \
+    --dry-run "$sol" >/dev/null 2>&1; then
+    exits "two ranks" 0 ranks 2 moirai-exec -i "$in" --check \
+        --reference "$work/net" "$sol"
+    is "one of them speaks" "$(grep -c '^equal to' "$work/out")" 1
+    exits "more devices than ranks" 1 ranks 2 moirai-exec -c inter-server \
+        --graph "$net" "$work/gpus"
+    ok "are told" grep -q '4 devices, but there are 2 ranks' "$work/err"
+    exits "four of them" 0 ranks 4 moirai-exec -q -c inter-server \
+        --graph "$net" -i "$in" --reference "$work/net" "$work/gpus"
+else
+    skip "ranks" "there is no mpirun, or no MPI in this build"
+fi
+
+done_testing
