@@ -118,25 +118,33 @@ static int port_of(int fd)
     return ntohs(at.ss_family == AF_INET6 ? at6.sin6_port : at4.sin_port);
 }
 
+static mo_card write_card(void)
+{
+    mo_card card = { .host = "unknown" };
+
+    if (gethostname(card.host, sizeof card.host - 1) != 0)
+        card.host[0] = '?';
+    name_machine(&card);
+    list_addresses(&card);
+    if (getrandom(&card.secret, sizeof card.secret, 0) < 0)
+        card.secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
+    return card;
+}
+
 mo_status mo_meet_listen(int n_ranks, mo_card *card, int *listener,
                          mo_error *err)
 {
-    memset(card, 0, sizeof *card);
-    if (gethostname(card->host, sizeof card->host - 1) != 0)
-        strcpy(card->host, "unknown");
-    name_machine(card);
-    list_addresses(card);
-    if (getrandom(&card->secret, sizeof card->secret, 0) < 0)
-        card->secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
+    *card = write_card();
     *listener = open_listener();
-    if (*listener < 0 || listen(*listener, n_ranks + 16) != 0) {
-        if (*listener >= 0)
-            close(*listener);
-        *listener = -1;
-        return mo_fail_errno(err, card->host, "listen for the other ranks");
+    if (*listener >= 0 && listen(*listener, n_ranks + 16) == 0) {
+        card->port = port_of(*listener);
+        return MO_OK;
     }
-    card->port = port_of(*listener);
-    return MO_OK;
+    mo_fail_errno(err, NULL, "listen for the other ranks");
+    if (*listener >= 0)
+        close(*listener);
+    *listener = -1;
+    return err ? err->status : MO_E_IO;
 }
 
 /* ------------------------------------------------------------------ calling */
