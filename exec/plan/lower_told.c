@@ -117,14 +117,16 @@ static mo_status take_causal(telling *t, int port, mo_error *err)
                            : status;
 }
 
-/* Must the op know its input when it is lowered?  Then it is a list of axes,
- * sizes or the like. */
+/* Is it a list of axes, sizes or the like, and not data?  So are all inputs
+ * that an op must know when it is lowered, and the shapes that views are given.
+ */
 static bool is_list(const telling *t, int port)
 {
-    const char *type = t->l->ops[t->op].type;
-    const mo_exec_op *op = type ? mo_exec_op_find(type) : NULL;
+    const mo_lower_op *op = &t->l->ops[t->op];
+    const mo_exec_op *known = op->type ? mo_exec_op_find(op->type) : NULL;
 
-    return op && port < 32 && op->values >> port & 1u;
+    return (known && port < 32 && known->values >> port & 1u) ||
+           mo_lower_class(&t->l->g->ops[t->op]) == MO_CLASS_FREE;
 }
 
 static mo_status take_numbers(telling *t, int port, const char *text,

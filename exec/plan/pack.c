@@ -21,7 +21,7 @@ typedef struct taken {
 
 /* One that meets more goes on top of everything: looking at each would take the
  * time of all pairs. */
-enum { MAX_MET = 4096 };
+enum { MAX_MET = 1024 };
 
 typedef struct packing {
     mo_block *blocks;

@@ -1,0 +1,42 @@
+/*
+ * random_plan.h - small networks on a few devices, by the thousand, as plans.
+ *
+ *     random_plan r;
+ *
+ *     random_plan_make(&r, seed, n_devices);
+ *     MUST(mo_plan_verify(r.plan, &err));
+ *     random_plan_clear(&r);
+ *
+ * The same seed gives the same network everywhere, whatever the number of
+ * devices: inputs, constants in nodes and in attrs, ops with several inputs and
+ * with several outputs, views, views of inputs, results of all of these, and
+ * work that nobody reads.  Devices, the order of ops and what a schedule must
+ * respect follow from the seed, too; every other network is coarsened before.
+ */
+#ifndef MO_TESTS_RANDOM_PLAN_H
+#define MO_TESTS_RANDOM_PLAN_H
+
+#include "exec/plan/plan.h"
+#include "tests/problem.h"
+
+enum { RANDOM_PLAN_DEVICES = 4 }; /* at most */
+
+typedef struct random_plan {
+    mo_graph *fine;
+    mo_map *map;     /* or NULL: the fine one was placed */
+    problem problem; /* has the graph that was placed */
+    mo_schedule *schedule;
+    mo_constants *constants;
+    mo_plan_source source;
+    mo_plan *plan;
+} random_plan;
+
+/* Up to the plan, or without it. */
+void random_plan_make(random_plan *r, unsigned seed, int n_devices);
+void random_plan_prepare(random_plan *r, unsigned seed, int n_devices);
+void random_plan_clear(random_plan *r);
+
+/* The graph alone. */
+mo_graph *random_network(unsigned seed);
+
+#endif
