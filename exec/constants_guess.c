@@ -25,7 +25,8 @@ typedef bool rule(reader *r);
 /* The shape of what op reads at port. */
 static bool input_shape(const mo_graph *g, int op, int port, mo_shape *shape)
 {
-    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
+    for (int i = op < g->n_ops ? g->in_start[op] : 0;
+         op < g->n_ops && i < g->in_start[op + 1]; i++) {
         const mo_edge *e = &g->edges[g->in_edges[i]];
         const mo_tensor *t = &g->tensors[e->tensor];
 
@@ -149,35 +150,6 @@ static bool put_last(reader *r)
     return r->n <= r->in.rank;
 }
 
-/* The axis in place of which the indices' dimensions stand. */
-static bool put_gathered(reader *r)
-{
-    mo_shape index;
-    int64_t batch = 0;
-
-    if (!input_shape(r->g, r->op, 1, &index))
-        return false;
-    if (r->g->ops[r->op].attrs)
-        mo_json_ints(r->g->ops[r->op].attrs, "batch_dims", &batch, 1);
-    if (batch < 0 || batch > index.rank)
-        return false;
-    for (int axis = (int) batch; axis < r->in.rank; axis++) {
-        mo_shape want = r->in;
-        int more = index.rank - (int) batch;
-
-        if (want.rank - 1 + more != r->out.rank)
-            continue;
-        memmove(want.dims + axis + more, r->in.dims + axis + 1,
-                (size_t) (r->in.rank - axis - 1) * sizeof *want.dims);
-        memcpy(want.dims + axis, index.dims + batch,
-               (size_t) more * sizeof *want.dims);
-        want.rank = r->out.rank;
-        if (mo_shape_equal(&want, &r->out))
-            return put(r, 0, axis);
-    }
-    return false;
-}
-
 /* The first axis that the first of several results has less of. */
 static int split_axis(const reader *r)
 {
@@ -187,11 +159,6 @@ static int split_axis(const reader *r)
            r->in.dims[axis] == r->out.dims[axis])
         axis++;
     return axis;
-}
-
-static bool put_split(reader *r)
-{
-    return r->in.rank == r->out.rank && put_all(r, split_axis(r));
 }
 
 static bool put_lengths(reader *r)
@@ -242,78 +209,209 @@ static bool put_first_axes(reader *r)
     return true;
 }
 
-static const struct {
+/* Are they equal but for an axis that the longer one has more? */
+static bool is_without(const mo_shape *longer, int axis,
+                       const mo_shape *shorter)
+{
+    mo_shape rest = *longer;
+
+    memmove(rest.dims + axis, longer->dims + axis + 1,
+            (size_t) (longer->rank - axis - 1) * sizeof *rest.dims);
+    rest.rank--;
+    return mo_shape_equal(&rest, shorter);
+}
+
+static bool takes_squeezed(const reader *r, int axis)
+{
+    return r->in.dims[axis] == 1 && is_without(&r->in, axis, &r->out);
+}
+
+static bool takes_unsqueezed(const reader *r, int axis)
+{
+    return r->out.dims[axis] == 1 && is_without(&r->out, axis, &r->in);
+}
+
+static bool takes_changed(const reader *r, int axis)
+{
+    mo_shape changed = r->in;
+
+    changed.dims[axis] = r->out.dims[axis];
+    return r->in.rank == r->out.rank && mo_shape_equal(&changed, &r->out);
+}
+
+static bool takes_reduced(const reader *r, int axis)
+{
+    if (r->in.rank == r->out.rank)
+        return r->out.dims[axis] == 1 && takes_changed(r, axis);
+    return is_without(&r->in, axis, &r->out);
+}
+
+/* Over another axis, which may have one element, nothing would be left. */
+static bool takes_last(const reader *r, int axis)
+{
+    return axis == r->in.rank - 1;
+}
+
+static bool takes_any(const reader *r, int axis)
+{
+    return axis < r->in.rank;
+}
+
+/* The indices' dimensions stand in place of the axis. */
+static bool takes_gathered(const reader *r, int axis)
+{
+    mo_shape index, want = r->in;
+    int64_t batch = 0;
+    int more;
+
+    if (!input_shape(r->g, r->op, 1, &index))
+        return false;
+    if (r->g->ops[r->op].attrs)
+        mo_json_ints(r->g->ops[r->op].attrs, "batch_dims", &batch, 1);
+    if (batch < 0 || batch > index.rank || batch > axis)
+        return false;
+    more = index.rank - (int) batch;
+    if (want.rank - 1 + more != r->out.rank)
+        return false;
+    memmove(want.dims + axis + more, r->in.dims + axis + 1,
+            (size_t) (r->in.rank - axis - 1) * sizeof *want.dims);
+    memcpy(want.dims + axis, index.dims + batch,
+           (size_t) more * sizeof *want.dims);
+    want.rank = r->out.rank;
+    return mo_shape_equal(&want, &r->out);
+}
+
+/* What an input means.  Where it may be a single axis, several ops may share
+ * it, and takes says which axes would do for one of them; rank is then that of
+ * its input, or of its output. */
+typedef struct meaning {
     const char *type;
     int port;
     rule *rule;
-} rules[] = {
-    { "Broadcast", 1, put_target },
-    { "CumSum", 1, put_zeros },
-    { "Gather", 1, put_zeros },
-    { "Gather", 2, put_gathered },
-    { "GatherElements", 1, put_zeros },
-    { "GatherND", 1, put_zeros },
-    { "MVN", 1, put_last },
-    { "NormalizeL2", 1, put_last },
-    { "Pad", 1, put_zeros },
-    { "Pad", 2, put_padding },
-    { "Range", 0, put_zeros },
-    { "Range", 1, put_count },
-    { "Range", 2, put_ones },
-    { "ReduceL1", 1, put_reduced },
-    { "ReduceL2", 1, put_reduced },
-    { "ReduceLogicalAnd", 1, put_reduced },
-    { "ReduceLogicalOr", 1, put_reduced },
-    { "ReduceMax", 1, put_reduced },
-    { "ReduceMean", 1, put_reduced },
-    { "ReduceMin", 1, put_reduced },
-    { "ReduceProd", 1, put_reduced },
-    { "ReduceSum", 1, put_reduced },
-    { "Reshape", 1, put_target },
-    { "Roll", 1, put_ones },
-    { "Roll", 2, put_first_axes },
-    { "Slice", 1, put_zeros },
-    { "Slice", 2, put_ends },
-    { "Slice", 3, put_ones },
-    { "Slice", 4, put_changed },
-    { "Split", 1, put_split },
-    { "Squeeze", 1, put_squeezed },
-    { "Transpose", 1, put_order },
-    { "Unsqueeze", 1, put_unsqueezed },
-    { "VariadicSplit", 1, put_split },
-    { "VariadicSplit", 2, put_lengths },
+    bool (*takes)(const reader *r, int axis);
+    bool of_output;
+} meaning;
+
+static const meaning meanings[] = {
+    { "Broadcast", 1, put_target, NULL, false },
+    { "CumSum", 1, NULL, takes_any, false },
+    { "Divide", 1, put_ones, NULL, false },
+    { "FloorMod", 1, put_ones, NULL, false },
+    { "Gather", 2, NULL, takes_gathered, false },
+    { "MVN", 1, put_last, takes_last, false },
+    { "Mod", 1, put_ones, NULL, false },
+    { "NormalizeL2", 1, put_last, takes_last, false },
+    { "Pad", 1, put_zeros, NULL, false },
+    { "Pad", 2, put_padding, NULL, false },
+    { "Range", 0, put_zeros, NULL, false },
+    { "Range", 1, put_count, NULL, false },
+    { "Range", 2, put_ones, NULL, false },
+    { "ReduceL1", 1, put_reduced, takes_reduced, false },
+    { "ReduceL2", 1, put_reduced, takes_reduced, false },
+    { "ReduceLogicalAnd", 1, put_reduced, takes_reduced, false },
+    { "ReduceLogicalOr", 1, put_reduced, takes_reduced, false },
+    { "ReduceMax", 1, put_reduced, takes_reduced, false },
+    { "ReduceMean", 1, put_reduced, takes_reduced, false },
+    { "ReduceMin", 1, put_reduced, takes_reduced, false },
+    { "ReduceProd", 1, put_reduced, takes_reduced, false },
+    { "ReduceSum", 1, put_reduced, takes_reduced, false },
+    { "Reshape", 1, put_target, NULL, false },
+    { "Roll", 1, put_ones, NULL, false },
+    { "Roll", 2, put_first_axes, NULL, false },
+    { "Slice", 1, put_zeros, NULL, false },
+    { "Slice", 2, put_ends, NULL, false },
+    { "Slice", 3, put_ones, NULL, false },
+    { "Slice", 4, put_changed, NULL, false },
+    { "Split", 1, NULL, takes_changed, false },
+    { "Squeeze", 1, put_squeezed, takes_squeezed, false },
+    { "Transpose", 1, put_order, NULL, false },
+    { "Unsqueeze", 1, put_unsqueezed, takes_unsqueezed, true },
+    { "VariadicSplit", 1, NULL, takes_changed, false },
+    { "VariadicSplit", 2, put_lengths, NULL, false },
 };
 
-static rule *find_rule(const char *type, int port)
+static const meaning *find_meaning(const char *type, int port)
 {
     const mo_operator *known = type ? mo_operator_find(type) : NULL;
 
-    for (size_t i = 0; known && i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].port == port && strcmp(rules[i].type, known->name) == 0)
-            return rules[i].rule;
+    for (size_t i = 0; known && i < sizeof meanings / sizeof *meanings; i++)
+        if (meanings[i].port == port &&
+            strcmp(meanings[i].type, known->name) == 0)
+            return &meanings[i];
     return NULL;
 }
 
-static bool ask(const mo_graph *g, const mo_edge *feed, mo_dense *value)
+static reader reader_of(const mo_graph *g, const mo_edge *feed, mo_dense *value)
 {
-    const mo_op *op = &g->ops[feed->to];
-    rule *fits = find_rule(op->type, feed->dst_port);
     reader r = { .g = g,
                  .op = feed->to,
                  .value = value,
                  .n = mo_desc_elements(&value->desc) };
 
-    if (!fits || feed->to >= g->n_ops)
-        return false;
     if (!input_shape(g, r.op, 0, &r.in))
         r.in.rank = 0;
-    return mo_shape_at(op->shape, 0, &r.out) && fits(&r);
+    if (!mo_shape_at(g->ops[r.op].shape, 0, &r.out))
+        r.out.rank = 0;
+    return r;
 }
 
+/* Would this axis, negative ones counted from the back, do for the reader? */
+static bool does_for(const reader *r, const meaning *means, int axis)
+{
+    int rank = means->of_output ? r->out.rank : r->in.rank;
+
+    axis += axis < 0 ? rank : 0;
+    return axis >= 0 && axis < rank && means->takes(r, axis);
+}
+
+/* What the readers of a constant say about it. */
+typedef struct opinions {
+    int votes[2 * MO_MAX_RANK]; /* for an axis: 0, 1, ..., then -1, -2, ... */
+    bool settled;               /* somebody told all of it */
+} opinions;
+
+static int axis_of(int candidate)
+{
+    return candidate < MO_MAX_RANK ? candidate : MO_MAX_RANK - 1 - candidate;
+}
+
+static void hear(const mo_graph *g, const mo_edge *feed, mo_dense *value,
+                 opinions *o)
+{
+    const meaning *means = find_meaning(g->ops[feed->to].type, feed->dst_port);
+    reader r = reader_of(g, feed, value);
+
+    if (!means)
+        return;
+    if (means->takes && r.n == 1)
+        for (int i = 0; i < 2 * MO_MAX_RANK; i++)
+            o->votes[i] += does_for(&r, means, axis_of(i));
+    else
+        o->settled = means->rule && means->rule(&r);
+}
+
+static bool elect(const opinions *o, mo_dense *value)
+{
+    int best = 0;
+
+    for (int i = 1; i < 2 * MO_MAX_RANK; i++)
+        if (o->votes[i] > o->votes[best])
+            best = i;
+    if (o->votes[best] > 0)
+        mo_dense_put_int(value, 0, axis_of(best));
+    return o->votes[best] > 0;
+}
+
+/* Ops are asked first: what constants make of it is done in vain if what they
+ * lead to is guessed. */
 bool mo_constants_guess(const mo_graph *g, int id, mo_dense *value)
 {
-    for (int f = 0; f < g->n_feeds; f++)
-        if (g->feeds[f].from == id && ask(g, &g->feeds[f], value))
-            return true;
-    return false;
+    opinions o = { .settled = false };
+
+    for (int constants = 0; constants < 2; constants++)
+        for (int f = 0; f < g->n_feeds && !o.settled; f++)
+            if (g->feeds[f].from == id &&
+                (g->feeds[f].to >= g->n_ops) == constants)
+                hear(g, &g->feeds[f], value, &o);
+    return o.settled || elect(&o, value);
 }

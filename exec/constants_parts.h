@@ -64,8 +64,8 @@ mo_status mo_constants_numbers(const char *text, size_t length, mo_dense *value,
 mo_status mo_constants_told(const mo_op *op, int port, mo_dense *value,
                             bool *told, mo_error *err);
 
-/* Fills a tensor so that a network of such weights computes neither infinities
- * nor anything that is not a number. */
+/* Fills a tensor of zeros so that a network of such weights computes neither
+ * infinities nor anything that is not a number. */
 void mo_constants_random(mo_dense *value, uint64_t seed);
 
 /* Fills integers of a constant whose file is missing with what its readers'

@@ -29,6 +29,9 @@ static double fan_in(const mo_shape *shape)
 }
 
 /*
+ * Integers nobody could guess are indices, and the first of everything is
+ * there.
+ *
  * Scalars and vectors may be anything: an epsilon, a variance, an exponent, a
  * divisor.  All of these can be near one, and a bias can, too.  What is wider
  * is a weight, evenly around zero, so that sums of products keep their size.
@@ -39,6 +42,8 @@ void mo_constants_random(mo_dense *value, uint64_t seed)
     int64_t n = mo_desc_elements(&value->desc);
     mo_random random = { seed };
 
+    if (!mo_elem_is_real(value->desc.elem))
+        return;
     if (wide_dimensions(shape) > 1) {
         mo_dense_random(value, seed, sqrt(3 / fan_in(shape)), 2);
         return;
