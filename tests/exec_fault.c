@@ -7,12 +7,16 @@
  * has a device for each rank.  Words: slow (calls take their time), failing (a
  * kernel fails), early=R (rank R fails before it begins), early_exit=R (rank R
  * leaves in silence), other=R (rank R has another plan), late=R (rank R sleeps
- * before it opens), shared (two devices for each rank), idle (all devices
- * belong to rank 0), runs=N, calls=N, elements=N, seed=N.  Rank 0 prints
- * "right" when all outputs are.
+ * before it opens), stop=R (rank R stops as by SIGSTOP after a while, and is
+ * ended later), shared (two devices for each rank), idle (all devices belong to
+ * rank 0), here=DIR (leaves a file there when it has begun), runs=N, calls=N,
+ * elements=N, seed=N, patience=SECONDS.  Rank 0 prints "right" when all outputs
+ * are.
  */
 #include <config.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,27 +49,36 @@ static bool has(const char *word)
     return false;
 }
 
-/* The number behind "word=". */
-static long number(const char *word, long fallback)
+/* What stands behind "word=", or NULL. */
+static const char *text(const char *word)
 {
     size_t length = strlen(word);
 
     for (char **w = words; *w; w++)
         if (strncmp(*w, word, length) == 0 && (*w)[length] == '=')
-            return strtol(*w + length + 1, NULL, 10);
-    return fallback;
+            return *w + length + 1;
+    return NULL;
+}
+
+static long number(const char *word, long fallback)
+{
+    return text(word) ? strtol(text(word), NULL, 10) : fallback;
+}
+
+static const char *rank_by_launcher(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+    return rank ? rank : "0";
 }
 
 static void print(const mo_error *why)
 {
-    char text[2048], line[2100];
-    int n;
+    char said[2048], line[2100];
+    int n =
+        snprintf(line, sizeof line, "exec_fault[%s]: %s\n", rank_by_launcher(),
+                 mo_error_format(why, said, sizeof said));
 
-    mo_error_format(why, text, sizeof text);
-    n = snprintf(line, sizeof line, "exec_fault[%s]: %s\n",
-                 getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK")
-                                                : "0",
-                 text);
     /* One write, so that lines of several ranks are not mixed up. */
     if (write(STDERR_FILENO, line, (size_t) n) < 0)
         return;
@@ -148,9 +161,36 @@ static mo_status do_task(task *t, mo_error *err)
     return status;
 }
 
+static void *stop_soon(void *context)
+{
+    (void) context;
+    sleep(1);
+    kill(getpid(), SIGSTOP);
+    return NULL;
+}
+
+/* What is to happen to this rank, whatever it does. */
+static void meet_fate(long rank)
+{
+    pthread_t thread;
+    char path[4096];
+    FILE *file;
+
+    if (number("stop", -1) == rank &&
+        pthread_create(&thread, NULL, stop_soon, NULL) == 0)
+        pthread_detach(thread);
+    if (number("late", -1) == rank)
+        sleep(60);
+    if (!text("here"))
+        return;
+    snprintf(path, sizeof path, "%s/%ld", text("here"), rank);
+    file = fopen(path, "w");
+    if (file)
+        fclose(file);
+}
+
 int main(int argc, char **argv)
 {
-    const char *own = getenv("OMPI_COMM_WORLD_RANK");
     mo_world_options options = { .last_words = print };
     mo_error err = { 0 };
     task t = { 0 };
@@ -158,8 +198,7 @@ int main(int argc, char **argv)
 
     (void) argc;
     words = argv + 1;
-    if (own && number("late", -1) == strtol(own, NULL, 10))
-        sleep(60);
+    meet_fate(strtol(rank_by_launcher(), NULL, 10));
     options.patience_s = (double) number("patience", 0);
     status = mo_transport_choose(NULL, &t.transport, &err);
     if (status == MO_OK)

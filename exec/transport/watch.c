@@ -26,6 +26,9 @@ static const int64_t grace_ns = 1000 * MS, short_grace_ns = 300 * MS;
 static const int64_t leave_ns = 6000 * MS;
 /* How long news of the cause may take that makes a launcher send signals. */
 static const int64_t cause_ns = 300 * MS;
+/* How long one stays that has spoken before all had met: the others find out
+ * who is missing by looking who is there. */
+static const useconds_t linger_us = 300000;
 /* A good-bye is on its way as long as what was sent before it by MPI. */
 static const int64_t left_ns = 2000 * MS;
 
@@ -105,6 +108,16 @@ static void find(mo_watch *w, const mo_error *why, bool foreign)
 
 /* ----------------------------------------------------------- the last words */
 
+static bool have_met(mo_watch *w)
+{
+    bool met;
+
+    pthread_mutex_lock(&w->lock);
+    met = w->peers != NULL;
+    pthread_mutex_unlock(&w->lock);
+    return met;
+}
+
 static void print_plainly(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
@@ -121,6 +134,8 @@ static void end_process(mo_watch *w)
         w->options.last_words(&why);
     else
         print_plainly(&why);
+    if (!have_met(w))
+        usleep(linger_us);
     mo_cleanup_now();
     _exit(EXIT_FAILURE);
 }
@@ -153,9 +168,12 @@ static void speak_in_time(mo_watch *w, int64_t now)
         return;
     if (w->signal != 0 && w->signal_ns > since)
         since = w->signal_ns;
-    if (w->signal != 0 || !w->peers)
+    if (w->signal != 0)
         grace = short_grace_ns;
-    if (now - since > grace && !atomic_exchange(&w->spoken, true))
+    /* Until all have met the other thread is in the hands of MPI. */
+    if (!have_met(w))
+        grace = 0;
+    if (now - since >= grace && !atomic_exchange(&w->spoken, true))
         end_process(w);
 }
 
@@ -281,7 +299,7 @@ static void look(mo_watch *w)
     check_limit(w, now, &why);
     foreign = why.status != MO_OK;
     check_signal(w, now, &why);
-    if (failed && w->failed_ns == 0)
+    if ((failed || why.status != MO_OK) && w->failed_ns == 0)
         w->failed_ns = now;
     pthread_mutex_unlock(&w->lock);
     if (!failed && why.status != MO_OK)
