@@ -69,3 +69,21 @@ done
 for graph in openvino/resnet50.xml openvino/bert_base_128.xml; do
     [ ! -r "$data/$graph" ] || show "moirai-coarsen '$data/$graph'"
 done
+
+# From a model of a framework to its outputs: emit, solve, check, and run on two
+# devices, which are threads of this machine.
+MOIRAI_PATH=$MOIRAI_PATH:$PWD/examples/two_branches
+show 'moirai-info examples/two_branches/model.xml'
+show "moirai-emit examples/two_branches/model.xml -o $model/two.lp"
+show "moirai-solve $model/two.lp -o $model/two.sol"
+show "moirai-check $model/two.sol"
+show "moirai-exec --input examples/two_branches/input0.npy --runs 10 \\
+    --reference examples/two_branches $model/two.sol"
+
+# The same with times that were measured here.
+show "moirai-profile run -c examples/two_branches/model.cluster.xml \\
+    -o $model/two.profile.xml examples/two_branches/model.xml"
+show "moirai-place -p $model/two.profile.xml examples/two_branches/model.xml \\
+    -o $model/measured.sol && moirai-exec --runs 10 \\
+    --input examples/two_branches/input0.npy \\
+    --reference examples/two_branches $model/measured.sol"

@@ -77,12 +77,13 @@ static int next_device(const walk *w)
 
 static void do_step(walk *w, int device)
 {
-    const mo_plan_step *step =
-        &w->plan->devices[device].steps[w->next[device]++];
+    int i = w->next[device]++;
+    const mo_plan_step *step = &w->plan->devices[device].steps[i];
+    const mo_run_step *time = &w->result->steps[device][i];
     int64_t *clock = &w->clock[device];
 
     if (step->kind == MO_STEP_COMPUTE)
-        *clock += w->result->call_ns[step->what];
+        *clock += time->end_ns - time->begin_ns;
     else if (step->kind == MO_STEP_AWAIT)
         *clock = larger(*clock,
                         w->begun[step->what] + duration(&w->ways[step->what]));

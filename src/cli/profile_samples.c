@@ -2,6 +2,7 @@
 
 #include "cli/profile_samples.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,12 @@ void mo_profile_samples_add(mo_profile_samples *s, const mo_plan *plan,
     }
 }
 
+/* Clocks tell nanoseconds; more digits would only look like more. */
+static double to_ns(double us)
+{
+    return round(us * 1000) / 1000;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -84,10 +91,8 @@ void mo_profile_samples_sum_up(mo_profile_samples *s, int runs,
         if (n == 0)
             continue;
         qsort(us, (size_t) n, sizeof *us, compare);
-        measured[i].median_us =
-            n % 2 ? us[n / 2] : (us[n / 2 - 1] + us[n / 2]) / 2;
-        measured[i].spread_us =
-            us[3 * n / 4 - (3 * n % 4 == 0 && n > 3)] - us[n / 4];
+        measured[i].median_us = to_ns((us[(n - 1) / 2] + us[n / 2]) / 2);
+        measured[i].spread_us = to_ns(us[(3 * n - 1) / 4] - us[n / 4]);
         measured[i].count = runs;
     }
 }
