@@ -112,7 +112,7 @@ complains "no such file" 1 "$work/none.xml" \
     moirai-profile fit "$work/none.xml"
 complains "a file that is neither" 1 'the root element is <cluster>' \
     moirai-profile fit "$top_srcdir/examples/inception.cluster.xml"
-complains "no such subcommand" 2 "no subcommand 'measure'; there is fit" \
+complains "no such subcommand" 2 "no subcommand 'measure'; there are fit" \
     moirai-profile measure "$profile"
 complains "no file" 2 'operand' moirai-profile fit
 complains "an unwritable file" 1 "$work/none" \
@@ -138,5 +138,49 @@ for pair in v100,p100:t4:p4 v100,t4:p100:p4 v100,p4:p100:t4 \
         ok "total on $device within 20 %" at_most "$(total_error "$device")" 20
     done
 done
+
+# ----------------------------------------------------------------- measuring --
+
+net=$top_srcdir/examples/two_branches
+run()
+{
+    moirai-profile run -q --runs 5 -c "$net/model.cluster.xml" \
+        -o "$work/run.xml" "$@" "$net/model.xml"
+}
+
+rows_of()
+{
+    grep -c "<op device=\"$1\"" "$work/run.xml"
+}
+
+exits "a network is measured" 0 run
+is "in silence" "$(cat "$work/out" "$work/err")" ""
+ok "on one device" test "$(rows_of fast)" -gt 15
+is "as on the other" "$(rows_of slow)" "$(rows_of fast)"
+ok "and both ways between them" grep -q '<link from="slow" to="fast"' \
+    "$work/run.xml"
+exits "what is placed by it" 0 moirai-place -q -p "$work/run.xml" \
+    --method heft "$net/model.xml"
+exits "every op has a time" 0 moirai-info -q --instance -p "$work/run.xml" \
+    "$net/model.xml"
+cp "$work/run.xml" "$work/before.xml"
+exits "measured again" 0 run
+ok "nothing is" cmp "$work/before.xml" "$work/run.xml"
+sed '/device="slow".*MatMul/d' "$work/before.xml" >"$work/run.xml"
+exits "with rows missing on one device" 0 run
+ok "these are measured" grep -q 'device="slow" signature="MatMul' \
+    "$work/run.xml"
+ok "and the other stays as it is" sh -c "
+    grep 'device=\"fast\"' '$work/before.xml' >'$work/a'
+    grep 'device=\"fast\"' '$work/run.xml' | cmp - '$work/a'"
+exits "coarsened, in the same file" 0 run --fusion default
+ok "ops that are one are a row" grep -q 'signature="Convolution+Add' \
+    "$work/run.xml"
+exits "to standard output" 0 moirai-profile run -q --runs 1 "$net/model.xml"
+ok "it is a profile" grep -q '<op device="cpu"' "$work/out"
+complains "no CPUs" 1 "has no device of kind cpu" \
+    moirai-profile run -c inter-server "$net/model.xml"
+complains "two graphs" 2 "one graph" \
+    moirai-profile run "$net/model.xml" "$net/model.xml"
 
 done_testing

@@ -8,6 +8,7 @@
 #include "cli/exec_job.h"
 #include "cli/exec_units.h"
 #include "cli/profile.h"
+#include "cli/profile_links.h"
 #include "cli/profile_rows.h"
 #include "cli/profile_samples.h"
 #include "exec/run.h"
@@ -203,6 +204,97 @@ static mo_status measure_devices(work *w, mo_error *err)
     return status;
 }
 
+/* The devices that are measured, side by side. */
+typedef struct bench {
+    int n;
+    const char **ids;
+    const mo_backend **backends;
+    mo_unit_options *units;
+    int *rank_of;
+} bench;
+
+static void clear_bench(bench *b)
+{
+    free(b->ids);
+    free(b->backends);
+    free(b->units);
+    free(b->rank_of);
+}
+
+static mo_status set_up(const work *w, bench *b, mo_error *err)
+{
+    size_t room = (size_t) w->cluster->n_devices;
+
+    b->ids = calloc(room, sizeof *b->ids);
+    b->backends = calloc(room, sizeof *b->backends);
+    b->units = calloc(room, sizeof *b->units);
+    b->rank_of = calloc(room, sizeof *b->rank_of);
+    if (!b->ids || !b->backends || !b->units || !b->rank_of)
+        return mo_fail_memory(err);
+    for (int k = 0; k < w->cluster->n_devices; k++)
+        if (is_measured(w->cluster, k)) {
+            b->ids[b->n] = w->cluster->devices[k].id;
+            b->backends[b->n] = w->units.backends[k];
+            b->units[b->n++] = w->units.options[k];
+        }
+    return MO_OK;
+}
+
+static mo_status send_messages(const bench *b, mo_links_row **rows, int *n,
+                               mo_error *err)
+{
+    const mo_world_options world_options = { 0 };
+    mo_run_options run = {
+        .transport = &mo_transport_local,
+        .backends = b->backends,
+        .units = b->units,
+        .rank_of = b->rank_of,
+    };
+    const mo_links_options options = { .n_devices = b->n,
+                                       .ids = b->ids,
+                                       .run = &run };
+    mo_status status = mo_transport_local.open(&world_options, &run.world, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_links_measure(&options, rows, n, err);
+    mo_transport_local.close(run.world);
+    return status;
+}
+
+static mo_status add_links(work *w, const bench *b, mo_error *err)
+{
+    mo_links_row *rows = NULL;
+    mo_profile_link *links = NULL;
+    int n_rows = 0, n_links = 0;
+    mo_status status = send_messages(b, &rows, &n_rows, err);
+
+    if (status == MO_OK)
+        status =
+            mo_profile_links_make(rows, n_rows, b->ids, &links, &n_links, err);
+    if (status == MO_OK)
+        status = mo_profile_rows_add_links(&w->rows, links, n_links, err);
+    free(links);
+    free(rows);
+    return status;
+}
+
+static mo_status measure_links(work *w, mo_error *err)
+{
+    bench b = { .n = 0 };
+    mo_status status = set_up(w, &b, err);
+
+    if (status == MO_OK &&
+        !mo_profile_links_known(w->rows.profile, b.ids, b.n)) {
+        mo_talk_say(&w->o->talk, "measuring links between %d devices", b.n);
+        status = add_links(w, &b, err);
+        if (status == MO_OK)
+            status = keep(w, err);
+    }
+    clear_bench(&b);
+    return status;
+}
+
 static void clear(work *w)
 {
     free(w->measured);
@@ -221,6 +313,8 @@ mo_status mo_profile_run(const mo_profile_options *o, const char *path,
 
     if (status == MO_OK)
         status = measure_devices(&w, err);
+    if (status == MO_OK)
+        status = measure_links(&w, err);
     if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
         status = mo_profile_rows_write(&w.rows, "-", err);
     clear(&w);
