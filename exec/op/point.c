@@ -112,6 +112,19 @@ static bool add_operands(const mo_point *from, int except, mo_point *to)
     return true;
 }
 
+/* Is what a register holds always 0 or 1? */
+static bool is_truth(const mo_point *point, int reg)
+{
+    mo_point_op op;
+
+    if (reg < point->n_operands)
+        return point->operands[reg].elem == MO_BOOL;
+    op = point->steps[reg - point->n_operands].op;
+    return op == MO_POINT_I_NOT ||
+           (op >= MO_POINT_EQUAL && op <= MO_POINT_IS_FINITE) ||
+           (op >= MO_POINT_I_EQUAL && op <= MO_POINT_I_GREATER_EQUAL);
+}
+
 /* Register reg as it would be read back after having been stored; -1 when there
  * is no room.  Reals of a program that is not wide are floats already. */
 static int add_storing(mo_point *point, int reg, mo_elem stored)
@@ -119,7 +132,7 @@ static int add_storing(mo_point *point, int reg, mo_elem stored)
     bool real = mo_elem_is_real(stored);
 
     if (stored == MO_F64 || stored == MO_I64 || stored == MO_U64 ||
-        stored == MO_BOOL ||
+        (stored == MO_BOOL && is_truth(point, reg)) ||
         (stored == MO_F32 && !mo_point_is_wide(point, stored)))
         return reg;
     return mo_point_push(point, (mo_point_step){ .op = real ? MO_POINT_ROUND_TO
