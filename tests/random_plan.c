@@ -44,16 +44,22 @@ static void make_schedule(random_plan *r, test_random *random)
     free(device);
 }
 
-void random_plan_prepare(random_plan *r, unsigned seed, int n_devices)
+void random_plan_of(random_plan *r, mo_graph *fine, mo_graph *same,
+                    const char *folder, unsigned seed, int n_devices)
 {
-    const mo_constants_options options = { .seed = seed };
+    const mo_constants_options options = { .folder = folder,
+                                           .random = true,
+                                           .seed = seed };
     test_random random = { seed + 1000003u * (unsigned) n_devices };
-    mo_graph *placed;
+    mo_graph *placed = same;
 
     ck_assert_int_le(n_devices, RANDOM_PLAN_DEVICES);
     memset(r, 0, sizeof *r);
-    r->fine = random_network(seed);
-    placed = seed % 2 ? coarsen(r) : random_network(seed);
+    r->fine = fine;
+    if (seed % 2) {
+        placed = coarsen(r);
+        mo_graph_free(same);
+    }
     if (problem_try_graph(&r->problem, placed, clusters[n_devices - 1], NULL) !=
         MO_OK)
         ck_abort_msg("seed %u: %s", seed, r->problem.err.text);
@@ -65,12 +71,13 @@ void random_plan_prepare(random_plan *r, unsigned seed, int n_devices)
                                   .instance = r->problem.x,
                                   .schedule = r->schedule,
                                   .constants = r->constants };
+    MUST(mo_plan_make(&r->source, &r->plan, &err));
 }
 
 void random_plan_make(random_plan *r, unsigned seed, int n_devices)
 {
-    random_plan_prepare(r, seed, n_devices);
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    random_plan_of(r, random_network(seed), random_network(seed), NULL, seed,
+                   n_devices);
 }
 
 void random_plan_clear(random_plan *r)

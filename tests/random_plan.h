@@ -31,10 +31,14 @@ typedef struct random_plan {
     mo_plan *plan;
 } random_plan;
 
-/* Up to the plan, or without it. */
 void random_plan_make(random_plan *r, unsigned seed, int n_devices);
-void random_plan_prepare(random_plan *r, unsigned seed, int n_devices);
 void random_plan_clear(random_plan *r);
+
+/* The same for another network, of which there is a second one to be placed;
+ * both are r's from then on.  folder: where its files are; values of missing
+ * ones are made up. */
+void random_plan_of(random_plan *r, mo_graph *fine, mo_graph *same,
+                    const char *folder, unsigned seed, int n_devices);
 
 /* The graph alone. */
 mo_graph *random_network(unsigned seed);

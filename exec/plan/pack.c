@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -10,7 +11,8 @@
  * One block after the other goes into the smallest gap that holds it between
  * those it meets, or on top of them.  Who is first decides: large ones first
  * leave few holes; those that begin first are like an allocator's.  A few
- * orders are tried, until one meets the bound.
+ * orders are tried until one meets the bound; then those that are in the way,
+ * on top of all, may go first.
  *
  * Whom a block meets is found in a tree over the blocks in order of their
  * begins, which knows the latest end of the placed ones below each node.
@@ -164,9 +166,8 @@ static void place_all(packing *p)
     }
 }
 
-/* Those that begin first come first, of those that begin together the larger
- * ones: what was sorted by begin before only needs its ties sorted, and qsort
- * is not stable. */
+/* Like an allocator's: as they come, of those that come together the larger
+ * ones first. */
 static int compare_arrivals(const void *a, const void *b)
 {
     const mo_block *x = *(const mo_block *const *) a;
@@ -176,23 +177,52 @@ static int compare_arrivals(const void *a, const void *b)
                                 : compare_sizes(a, b);
 }
 
+/* Places all in the order they have, and keeps that if it is the best so far.
+ */
+static void attempt(packing *p, mo_packed *packed)
+{
+    place_all(p);
+    if (p->top >= packed->bytes)
+        return;
+    packed->bytes = p->top;
+    for (int i = 0; i < p->n; i++)
+        p->blocks[i].offset = p->offset[i];
+}
+
+/* Lets the first of those that lie on top be the first to be placed. */
+static void promote_top(packing *p)
+{
+    int k = 0;
+    const mo_block *block;
+
+    while (p->offset[p->order[k] - p->blocks] + size_of(p->order[k]) < p->top)
+        k++;
+    block = p->order[k];
+    memmove(p->order + 1, p->order, (size_t) k * sizeof *p->order);
+    p->order[0] = block;
+}
+
+/* How often, and up to how many blocks: then a try takes a few milliseconds. */
+enum { MAX_PROMOTIONS = 40, MAX_PROMOTED = 5000 };
+
 static void try_orders(packing *p, mo_packed *packed)
 {
-    static int (*const orders[])(const void *,
-                                 const void *) = { compare_sizes, compare_areas,
-                                                   compare_arrivals };
+    static int (*const orders[])(const void *, const void *) = {
+        compare_arrivals, compare_areas, compare_sizes
+    };
 
     packed->bytes = INT64_MAX;
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
         if (packed->bytes == packed->bound_bytes)
             return;
         sort_order(p, orders[k]);
-        place_all(p);
-        if (p->top >= packed->bytes)
-            continue;
-        packed->bytes = p->top;
-        for (int i = 0; i < p->n; i++)
-            p->blocks[i].offset = p->offset[i];
+        attempt(p, packed);
+    }
+    for (int k = 0; k < MAX_PROMOTIONS && p->n <= MAX_PROMOTED; k++) {
+        if (packed->bytes == packed->bound_bytes)
+            return;
+        promote_top(p);
+        attempt(p, packed);
     }
 }
 
