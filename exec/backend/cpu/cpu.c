@@ -1,14 +1,10 @@
-#include <config.h>
-
 #include "exec/backend/cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "exec/backend/cpu/blas.h"
+#include "exec/backend/cpu/memory.h"
 
 /* ---- calls */
 
@@ -101,8 +97,6 @@ static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
 
 /* ---- memory */
 
-enum { HUGE_PAGE = 1 << 21, TOUCHED_AT_ONCE = 1 << 18 };
-
 /* A page belongs to the processor that writes to it first. */
 static void touch(void *context, int64_t begin, int64_t end, int worker)
 {
@@ -113,20 +107,11 @@ static void touch(void *context, int64_t begin, int64_t end, int worker)
 static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
                               mo_error *err)
 {
-    size_t align = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : MO_CPU_LINE;
-    void *m;
+    enum { TOUCHED_AT_ONCE = 1 << 18 };
+    void *m = mo_memory_new(bytes);
 
-    if (bytes > SIZE_MAX - align)
-        return mo_fail_memory(err);
-    bytes = bytes == 0 ? align : (bytes + align - 1) / align * align;
-    m = aligned_alloc(align, bytes);
     if (!m)
         return mo_fail_memory(err);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    /* Only advice: what comes of it is not ours to judge. */
-    if (align == HUGE_PAGE)
-        (void) madvise(m, bytes, MADV_HUGEPAGE);
-#endif
     mo_crew_split(unit->crew, (int64_t) bytes, TOUCHED_AT_ONCE, touch, m);
     *memory = m;
     return MO_OK;

@@ -1,10 +1,10 @@
 #include "exec/backend/cpu/product.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "exec/backend/cpu/memory.h"
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -53,26 +53,44 @@ void mo_panels_pack(const mo_tiles *tiles, const mo_floats_matrix *from,
 mo_status mo_panels_new(int64_t matrices, int64_t floats, float **panels,
                         mo_error *err)
 {
-    enum { LINE = 64 };
     size_t bytes;
 
     if (!mo_size_mul((size_t) matrices, (size_t) floats, &bytes) ||
-        !mo_size_mul(bytes, sizeof **panels, &bytes) ||
-        bytes > SIZE_MAX - 2 * LINE)
+        !mo_size_mul(bytes, sizeof **panels, &bytes))
         return mo_fail_memory(err);
-    *panels = aligned_alloc(LINE, bytes / LINE * LINE + LINE);
+    *panels = mo_memory_new(bytes);
     return *panels ? MO_OK : mo_fail_memory(err);
 }
 
 /* ---- products */
 
-/* Some depth of one panel. */
-typedef struct strip {
+/* Columns whose panels, some depth of them, stay in the second cache while all
+ * rows pass. */
+typedef struct chunk {
     const mo_product *product;
+    int64_t begin, end; /* columns */
+    int64_t skip, depth;
+} chunk;
+
+/* One panel of it. */
+typedef struct strip {
     int64_t column, used;
     int width;
-    int64_t skip, depth;
 } strip;
+
+static strip strip_at(const mo_product *p, int64_t column)
+{
+    int width = panel_width(p->tiles, p->columns - column);
+
+    return (strip){ column, least(width, p->columns - column), width };
+}
+
+static const float *panel_at(const chunk *c, const strip *s)
+{
+    const mo_product *p = c->product;
+
+    return p->panels + s->column * p->taps * p->depth + c->skip * s->width;
+}
 
 static void run_tile(const strip *s, mo_tile_run *run, int rows,
                      mo_tile_job *job)
@@ -95,49 +113,61 @@ static void run_tile(const strip *s, mo_tile_run *run, int rows,
         memcpy(c + r * pitch, whole + r * s->width, bytes);
 }
 
-static void run_strip(const strip *s)
+/* Rows row, ... of the chunk, as many as a tile of that height has: they stay
+ * in the first cache while panels pass. */
+static void run_rows(const chunk *c, int64_t row, int height)
 {
-    const mo_product *p = s->product;
+    const mo_product *p = c->product;
     const mo_tiles *tiles = p->tiles;
-    bool wide = s->width == tiles->width;
-    int64_t r = 0;
+    int rows = tiles->rows[height];
 
-    for (int h = 0; h < MO_TILE_HEIGHTS; h++)
-        for (; r + tiles->rows[h] <= p->n_rows; r += tiles->rows[h]) {
-            mo_tile_job job = {
-                .rows = p->rows + r,
-                .step = p->step,
-                .skip = p->skip + s->skip,
-                .taps = p->taps,
-                .depth = s->depth,
-                .panel = p->panels + s->column * p->taps * p->depth +
-                         s->skip * s->width,
-                .c = p->c + r * p->pitch + s->column,
-                .pitch = p->pitch,
-                .add = s->skip > 0,
-            };
+    for (int64_t j = c->begin; j < c->end; j += tiles->width) {
+        strip s = strip_at(p, j);
+        mo_tile_job job = {
+            .rows = p->rows + row,
+            .step = p->step,
+            .skip = p->skip + c->skip,
+            .taps = p->taps,
+            .depth = c->depth,
+            .panel = panel_at(c, &s),
+            .c = p->c + row * p->pitch + j,
+            .pitch = p->pitch,
+            .add = c->skip > 0,
+        };
 
-            run_tile(s, wide ? tiles->wide_run[h] : tiles->narrow_run[h],
-                     tiles->rows[h], &job);
-        }
+        run_tile(&s,
+                 s.width == tiles->width ? tiles->wide_run[height]
+                                         : tiles->narrow_run[height],
+                 rows, &job);
+    }
 }
 
-/* So much of a panel stays in the second cache while all rows pass, and of the
- * rows, too. */
-enum { DEEPEST = 1024 };
+static void run_chunk(const chunk *c)
+{
+    const mo_product *p = c->product;
+    int64_t row = 0;
+
+    for (int h = 0; h < MO_TILE_HEIGHTS; h++)
+        for (; row + p->tiles->rows[h] <= p->n_rows; row += p->tiles->rows[h])
+            run_rows(c, row, h);
+}
+
+enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17 };
 
 static void run_depth(const mo_product *p, int64_t skip, int64_t depth)
 {
-    for (int64_t j = 0; j < p->columns; j += p->tiles->width) {
-        int width = panel_width(p->tiles, p->columns - j);
-        strip s = { .product = p,
-                    .column = j,
-                    .used = least(width, p->columns - j),
-                    .width = width,
+    int64_t width = p->tiles->width;
+    int64_t columns = CHUNK_FLOATS / (p->taps * depth + 1) / width * width;
+
+    columns = columns < width ? width : columns;
+    for (int64_t j = 0; j < p->columns; j += columns) {
+        chunk c = { .product = p,
+                    .begin = j,
+                    .end = least(j + columns, p->columns),
                     .skip = skip,
                     .depth = depth };
 
-        run_strip(&s);
+        run_chunk(&c);
     }
 }
 
@@ -184,7 +214,7 @@ static bool cut_blocks(mo_blocks *b, int64_t unit, int64_t width)
 mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
                        int64_t depth, int64_t products, int threads)
 {
-    enum { CACHED = 1 << 17, JOBS_EACH = 4 };
+    enum { CACHED = 1 << 19, JOBS_EACH = 4 };
     int64_t unit = tiles->rows[0];
     int64_t most = CACHED / (least(depth, DEEPEST) + 1) / unit * unit;
     mo_blocks b = { .rows = least(most < unit ? unit : most, rows),

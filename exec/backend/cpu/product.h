@@ -54,8 +54,9 @@ typedef struct mo_blocks {
     int64_t n_rows, n_columns; /* how many blocks */
 } mo_blocks;
 
-/* Blocks of rows small enough for the second cache, columns whole panels; cut
- * on where threads would have nothing to do.  products: how many independent
+/* So many rows that panels, which come from far away, are used often, and not
+ * more than come back soon themselves; columns whole panels.  Cut on where
+ * threads would have nothing to do.  products: how many independent
  * ones there are beside it. */
 mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
                        int64_t depth, int64_t products, int threads);
