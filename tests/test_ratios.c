@@ -1,0 +1,164 @@
+/* Claims of exec/ratios.h and exec/trace.h, on a run as it could have been:
+ *
+ *     A  |call 0 0..10|send 10|            |await 10..16|
+ *     B  |receive 0|call 1 0..12|await 12..20|call 2 20..30|
+ */
+#include "exec/ratios.h"
+
+#include <math.h>
+
+#include "exec/trace.h"
+#include "tests/suite.h"
+#include "tests/text.h"
+
+enum { CALLS = 3 };
+
+typedef struct story {
+    mo_plan plan;
+    mo_plan_device devices[2];
+    mo_plan_step a[3], b[4];
+    mo_plan_value values[2];
+    mo_plan_call calls[CALLS];
+    mo_plan_item items[CALLS];
+    mo_plan_transfer transfer;
+    mo_run_step a_times[3], b_times[4], *times[2];
+    int64_t call_ns[CALLS], busy_ns[2];
+    mo_run_result result;
+} story;
+
+static story told(void)
+{
+    return (story){
+        .a = { { MO_STEP_COMPUTE, 0, 0 },
+               { MO_STEP_SEND, 0, 2 },
+               { MO_STEP_AWAIT, 0, 4 } },
+        .b = { { MO_STEP_COMPUTE, 1, 1 },
+               { MO_STEP_RECEIVE, 0, 2 },
+               { MO_STEP_AWAIT, 0, 3 },
+               { MO_STEP_COMPUTE, 2, 5 } },
+        .values = { { .name = "x \"1\"" }, { .name = "x \"1\"" } },
+        .calls = { { .item = 0 }, { .item = 1 }, { .item = 2 } },
+        .items = { { .name = "first", .type = "ReLU" },
+                   { .name = "second", .type = "ReLU" },
+                   { .name = "third", .type = "ReLU" } },
+        .transfer = { .from = 0,
+                      .to = 1,
+                      .from_value = 0,
+                      .to_value = 1,
+                      .bytes = 64 },
+        .a_times = { { 0, 10 }, { 10, 10 }, { 10, 16 } },
+        .b_times = { { 0, 12 }, { 12, 12 }, { 12, 20 }, { 20, 30 } },
+        .call_ns = { 10, 12, 10 },
+        .busy_ns = { 10, 22 },
+    };
+}
+
+/* Points the plan and the result at the rest. */
+static void bind(story *s)
+{
+    s->devices[0] = (mo_plan_device){ .id = "A", .steps = s->a, .n_steps = 3 };
+    s->devices[1] = (mo_plan_device){ .id = "B", .steps = s->b, .n_steps = 4 };
+    s->plan = (mo_plan){ .n_devices = 2,
+                         .n_values = 2,
+                         .n_calls = CALLS,
+                         .n_items = CALLS,
+                         .n_transfers = 1,
+                         .devices = s->devices,
+                         .values = s->values,
+                         .calls = s->calls,
+                         .items = s->items,
+                         .transfers = &s->transfer };
+    s->times[0] = s->a_times;
+    s->times[1] = s->b_times;
+    s->result = (mo_run_result){ .n_runs = 1,
+                                 .median_ns = 32,
+                                 .steps = s->times,
+                                 .call_ns = s->call_ns,
+                                 .busy_ns = s->busy_ns,
+                                 .n_devices = 2 };
+}
+
+START_TEST(ratios_follow_from_the_times)
+{
+    story s = told();
+    mo_ratios r;
+
+    bind(&s);
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    /* Both ends had begun at 12, and it took 8 from there; B goes on at 20. */
+    ck_assert_double_eq(r.path, 30.0 / 32);
+    ck_assert_double_eq(r.kernel, 32.0 / (16 + 30));
+    ck_assert_double_eq(r.hidden, 0);
+}
+END_TEST
+
+START_TEST(a_transfer_behind_a_call_is_hidden)
+{
+    story s = told();
+    mo_ratios r;
+
+    /* Received from the first moment on; A sends at 10, B asks at 12. */
+    s.b[0] = (mo_plan_step){ MO_STEP_RECEIVE, 0, 1 };
+    s.b[1] = (mo_plan_step){ MO_STEP_COMPUTE, 1, 3 };
+    s.b[2].order = 4;
+    s.b_times[0] = (mo_run_step){ 0, 0 };
+    s.b_times[1] = (mo_run_step){ 0, 12 };
+    bind(&s);
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.hidden, 0.2);
+    ck_assert_double_eq(r.path, 30.0 / 32);
+}
+END_TEST
+
+START_TEST(without_steps_nothing_is_told)
+{
+    story s = told();
+    mo_ratios r;
+
+    bind(&s);
+    s.times[1] = NULL;
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert(isnan(r.path) && isnan(r.kernel) && isnan(r.hidden));
+    s.result.steps = NULL;
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert(isnan(r.path) && isnan(r.kernel) && isnan(r.hidden));
+}
+END_TEST
+
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+START_TEST(a_trace_has_calls_and_arrows)
+{
+    story s = told();
+    mo_out *out = text_new();
+    char *text;
+
+    bind(&s);
+    MUST(mo_trace_write(&s.plan, &s.result, out, &err));
+    text = text_end(out);
+    ck_assert_int_eq(count(text, "\"ph\":\"X\""), CALLS + 2);
+    ck_assert_int_eq(count(text, "\"ph\":\"s\""), 1);
+    ck_assert_int_eq(count(text, "\"ph\":\"f\""), 1);
+    ck_assert_int_eq(count(text, "\"process_name\""), 2);
+    ck_assert_ptr_nonnull(strstr(text, "\"name\":\"x \\\"1\\\"\""));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\"name\":\"third\",\"cat\":\"none\",\"ts\":0.02,"
+                     "\"dur\":0.01"));
+    free(text);
+}
+END_TEST
+
+SUITE(ratios)
+{
+    TEST(ratios_follow_from_the_times);
+    TEST(a_transfer_behind_a_call_is_hidden);
+    TEST(without_steps_nothing_is_told);
+    TEST(a_trace_has_calls_and_arrows);
+}
