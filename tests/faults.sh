@@ -83,7 +83,7 @@ while [ $i -lt "$kills" ]; do
     await all_here
     sleep "$(awk -v i="$(chance $((i + 7777)) 600)" \
         'BEGIN { printf "%.3f", 0.02 + i / 1000 }')"
-    kill -9 "$(ours $victim)"
+    kill -9 "$(ours "$victim")"
     wait $pid
     if [ "$(cat "$work/status")" -eq 0 ]; then
         survived=$((survived + 1))

@@ -5,7 +5,7 @@
 #
 # leaves the status in $status, and what was said in out and err; $status is 124
 # after 30 seconds.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034,SC2154
 
 # Tests may be run by root, and on fewer processors than there are ranks.
 OMPI_ALLOW_RUN_AS_ROOT=1
