@@ -1,11 +1,287 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coarsen/gcof.h"
+#include "coarsen/rules.h"
 #include "exec/plan/plan.h"
 
-/* Every call stays one of its own. */
+/*
+ * A call that is followed by elementwise work on what it makes, and on nothing
+ * else's behalf, does that work before it stores.  Inside an item this is done
+ * wherever a backend can; items become one only where the rules by which
+ * networks are coarsened say so: what is placed as one and what runs as one are
+ * told by the same table.
+ *
+ * The fused call stands where its last part stood.  All it reads is there by
+ * then, and nobody waited for what lay in between.
+ */
+typedef struct fusing {
+    mo_plan *plan;
+    int *group; /* by op of the placed graph */
+    int *maker; /* by value: the call that makes it, or MO_PLAN_NONE */
+    int *reads; /* by value: operands that are it; views and outputs count */
+    bool *gone; /* by call: it is a part of another */
+} fusing;
+
+static void clear(fusing *f)
+{
+    free(f->gone);
+    free(f->reads);
+    free(f->maker);
+    free(f->group);
+}
+
+static void count_reads(fusing *f)
+{
+    const mo_plan *plan = f->plan;
+
+    for (int v = 0; v < plan->n_values; v++) {
+        f->maker[v] = MO_PLAN_NONE;
+        if (plan->values[v].view_of != MO_PLAN_NONE)
+            f->reads[plan->values[v].view_of]++;
+    }
+    for (int i = 0; i < plan->n_outputs; i++)
+        f->reads[plan->outputs[i].value]++;
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        for (int i = 0; i < call->n_in; i++)
+            f->reads[call->in[i]]++;
+        for (int i = 0; i < call->n_out; i++)
+            f->maker[call->out[i]] = c;
+    }
+}
+
+static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
+{
+    mo_rules *rules = NULL;
+    int n_groups;
+    mo_status status = mo_rules_load("default", &rules, err);
+
+    if (status == MO_OK)
+        status = mo_gcof_match(placed, rules, group, &n_groups, err);
+    mo_rules_free(rules);
+    return status;
+}
+
+static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
+                       mo_error *err)
+{
+    size_t n_values = (size_t) plan->n_values + 1;
+
+    f->plan = plan;
+    f->group = calloc((size_t) source->placed->n_ops + 1, sizeof *f->group);
+    f->maker = calloc(n_values, sizeof *f->maker);
+    f->reads = calloc(n_values, sizeof *f->reads);
+    f->gone = calloc((size_t) plan->n_calls + 1, sizeof *f->gone);
+    if (!f->group || !f->maker || !f->reads || !f->gone)
+        return mo_fail_memory(err);
+    count_reads(f);
+    return match_rules(source->placed, f->group, err);
+}
+
+/* Can its kernels end with a program?  Those that move elements cannot. */
+static bool takes_epilogue(const mo_call *call)
+{
+    switch (call->kind) {
+    case MO_CALL_POINT:
+    case MO_CALL_MATMUL:
+    case MO_CALL_CONV:
+    case MO_CALL_POOL:
+    case MO_CALL_REDUCE:
+    case MO_CALL_SOFTMAX:
+    case MO_CALL_NORM:
+    case MO_CALL_CUMSUM:
+    case MO_CALL_ATTENTION:
+        return call->n_out == 1;
+    default:
+        return false;
+    }
+}
+
+/* Waiting for what comes from elsewhere would hold the first part up. */
+static bool reads_abroad(const mo_plan *plan, const mo_plan_call *call)
+{
+    for (int i = 0; i < call->call.n_in; i++)
+        if (plan->values[call->call.in[i]].device != call->device)
+            return true;
+    return false;
+}
+
+static bool belong_together(const fusing *f, const mo_plan_call *first,
+                            const mo_plan_call *second)
+{
+    int a, b;
+
+    if (first->item == second->item)
+        return true;
+    if (first->item == MO_PLAN_NONE || second->item == MO_PLAN_NONE ||
+        reads_abroad(f->plan, second))
+        return false;
+    a = f->plan->items[first->item].op;
+    b = f->plan->items[second->item].op;
+    return a != MO_PLAN_NONE && b != MO_PLAN_NONE && f->group[a] == f->group[b];
+}
+
+/* Does the program read operand at exactly where it puts its result? */
+static bool is_in_step(const mo_plan *plan, const mo_call *second, int at)
+{
+    const mo_plan_value *from = &plan->values[second->in[at]];
+    const mo_plan_value *to = &plan->values[second->out[0]];
+    const mo_access *access = &second->u.point.operands[at].access;
+    mo_access dense = mo_access_of(&to->desc.shape);
+
+    return mo_desc_equal(&from->desc, &to->desc) &&
+           access->offset == dense.offset &&
+           memcmp(access->stride, dense.stride, sizeof dense.stride) == 0;
+}
+
+/* The call that can do the program of call c before it stores what is operand
+ * at there, or MO_PLAN_NONE. */
+static int base_of(const fusing *f, int c, int at)
+{
+    const mo_plan_call *second = &f->plan->calls[c];
+    int value = second->call.in[at], p = f->maker[value];
+    const mo_plan_call *first;
+
+    if (p == MO_PLAN_NONE || f->reads[value] != 1)
+        return MO_PLAN_NONE;
+    first = &f->plan->calls[p];
+    if (first->device != second->device || !takes_epilogue(&first->call) ||
+        !belong_together(f, first, second) ||
+        !is_in_step(f->plan, &second->call, at))
+        return MO_PLAN_NONE;
+    return p;
+}
+
+static mo_point storing(const mo_desc *desc)
+{
+    mo_point point = { .n_operands = 1, .out = mo_access_of(&desc->shape) };
+
+    point.operands[0].elem = desc->elem;
+    point.operands[0].access = point.out;
+    return point;
+}
+
+/* What first reads, then what second reads but for operand at. */
+static mo_status join_operands(fusing *f, const mo_call *first,
+                               const mo_call *second, int at, mo_call *joined,
+                               mo_error *err)
+{
+    int n = first->n_in;
+    int *in = mo_arena_array(f->plan->arena,
+                             (size_t) first->n_in + (size_t) second->n_in,
+                             sizeof *in);
+
+    if (!in)
+        return mo_fail_memory(err);
+    memcpy(in, first->in, (size_t) first->n_in * sizeof *in);
+    for (int i = 0; i < second->n_in; i++)
+        if (i != at)
+            in[n++] = second->in[i];
+    joined->in = in;
+    joined->n_in = n;
+    joined->out = second->out;
+    return MO_OK;
+}
+
+/* Call p takes over the program of call c, and its place. */
+static mo_status join(fusing *f, int p, int c, int at, bool *joins,
+                      mo_error *err)
+{
+    const mo_call *first = &f->plan->calls[p].call;
+    mo_call *second = &f->plan->calls[c].call, joined = *first;
+    const mo_desc *desc = &f->plan->values[second->in[at]].desc;
+    mo_point program = storing(desc), *whole;
+    mo_status status;
+
+    if (first->kind == MO_CALL_POINT)
+        program = first->u.point;
+    else if (first->after)
+        program = *first->after;
+    whole = mo_arena_alloc(f->plan->arena, sizeof *whole);
+    if (!whole)
+        return mo_fail_memory(err);
+    *joins = mo_point_join(&program, desc->elem, &second->u.point, at, whole);
+    if (!*joins)
+        return MO_OK;
+    status = join_operands(f, first, second, at, &joined, err);
+    if (status != MO_OK)
+        return status;
+    if (first->kind == MO_CALL_POINT) {
+        joined.u.point = *whole;
+    } else {
+        joined.first_extra = first->after ? first->first_extra : first->n_in;
+        joined.after = whole;
+    }
+    *second = joined;
+    f->gone[p] = true;
+    return MO_OK;
+}
+
+/* Of several that could take it over, what is no program itself and comes last:
+ * the sum of two products belongs to the later one. */
+static int best_operand(const fusing *f, int c)
+{
+    const mo_call *call = &f->plan->calls[c].call;
+    int best = -1, best_base = MO_PLAN_NONE;
+    bool best_works = false;
+
+    for (int i = 0; i < call->n_in; i++) {
+        int base = base_of(f, c, i);
+        bool works = base != MO_PLAN_NONE &&
+                     f->plan->calls[base].call.kind != MO_CALL_POINT;
+
+        if (base == MO_PLAN_NONE || works < best_works ||
+            (works == best_works && base < best_base))
+            continue;
+        best = i;
+        best_base = base;
+        best_works = works;
+    }
+    return best;
+}
+
+static mo_status fuse_call(fusing *f, int c, mo_error *err)
+{
+    const mo_call *call = &f->plan->calls[c].call;
+    mo_status status = MO_OK;
+    bool joins = true;
+
+    while (status == MO_OK && joins && call->kind == MO_CALL_POINT) {
+        int at = best_operand(f, c);
+
+        if (at < 0)
+            break;
+        status = join(f, base_of(f, c, at), c, at, &joins, err);
+    }
+    return status;
+}
+
+/* An item whose work has all gone into another's has no time of its own. */
+static void drop_gone(fusing *f)
+{
+    mo_plan *plan = f->plan;
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        if (!f->gone[c])
+            plan->calls[n++] = plan->calls[c];
+    plan->n_calls = n;
+}
+
 mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
                        mo_error *err)
 {
-    (void) source;
-    (void) plan;
-    (void) err;
-    return MO_OK;
+    fusing f = { 0 };
+    mo_status status = begin(source, plan, &f, err);
+
+    assert(plan->n_transfers == 0);
+    for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
+        status = fuse_call(&f, c, err);
+    if (status == MO_OK)
+        drop_gone(&f);
+    clear(&f);
+    return status;
 }

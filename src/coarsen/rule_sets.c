@@ -30,6 +30,10 @@
     "matmul act\n"                                                             \
     "matmul add\n"                                                             \
     "matmul add act\n"
+#define NORMALIZATIONS                                                         \
+    "norm scale\n"                                                             \
+    "norm scale bias\n"                                                        \
+    "norm bias\n"
 #define ATTENTION                                                              \
     "matmul softmax matmul\n"                                                  \
     "matmul scale softmax matmul\n"                                            \
@@ -38,7 +42,7 @@
 
 const mo_rule_set mo_rule_sets[] = {
     { "default", "what moirai-exec runs as one call",
-      CONVOLUTIONS NORMALIZED_CONVOLUTIONS PRODUCTS },
+      CONVOLUTIONS NORMALIZED_CONVOLUTIONS PRODUCTS NORMALIZATIONS },
     { "eigen", "the paper's table",
       "conv bn\n"
       "conv bn relu\n"
