@@ -197,7 +197,7 @@ START_TEST(early_mvn_says_by_attributes_over_what)
         const moments *m = &all[group[i]];
         double x = mo_dense_at(&c.value[0], i) - m->sum / m->count;
 
-        check_element(&c, i, x / (sqrt(m->squares / m->count) + 0.1), _i);
+        check_element(&c, i, x / sqrt(m->squares / m->count + 0.1), _i);
     }
     free(group);
     free(all);

@@ -155,8 +155,7 @@ mo_status mo_lower_mvn(const mo_site *site, mo_arena *arena,
     if (site->n_in == 1)
         mark_channels(site, marks);
     norm.scale = mo_site_bool(site, "normalize_variance", true);
-    norm.eps_outside =
-        site->n_in == 1 || mo_site_is(site, "eps_mode", "outside_sqrt");
+    norm.eps_outside = mo_site_is(site, "eps_mode", "outside_sqrt");
     return norm_over(site, norm, marks, arena, lowered, err);
 }
 
