@@ -18,14 +18,8 @@
 #include "base/stop.h"
 #include "schedule/lower_chain.h"
 #include "schedule/places.h"
+#include "solvers/search/hint.h"
 #include "solvers/search/kind.h"
-
-/* Where a proof that failed would have the ops of a block, and since when: no
- * schedule, but something to begin with. */
-typedef struct mo_hint {
-    int *device; /* by op of the segment; NULL: there is none */
-    int64_t *start_ns;
-} mo_hint;
 
 /* Blocks that are alike.  By pair of devices at their ends, a * K + b, with 0
  * where there is no such end: */

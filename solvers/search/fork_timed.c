@@ -149,26 +149,93 @@ static int cells_for(const mo_fork *fork, const mo_timed_tree *tree)
     return cells < MAX_CELLS ? (int) cells : MAX_CELLS;
 }
 
+/* What a question needs.  *c is NULL where it is not worth asking. */
+typedef struct asking {
+    mo_timed_tree *tree;
+    mo_timed_case *c;
+} asking;
+
+static mo_status ask(const mo_fork *fork, const mo_regime *regime, int a, int b,
+                     int64_t time_ns, asking *q, mo_error *err)
+{
+    mo_status status;
+
+    *q = (asking){ NULL, NULL };
+    if (fork->n_classes == 0 || fork->places->x->n_devices > MAX_DEVICES)
+        return MO_OK;
+    status = mo_timed_tree_make(fork, &q->tree, err);
+    if (status == MO_OK && cells_for(fork, q->tree) > 0)
+        status = mo_timed_case_make(fork, q->tree, regime, a, b, time_ns,
+                                    cells_for(fork, q->tree), &q->c, err);
+    return status;
+}
+
+static void stop_asking(asking *q)
+{
+    mo_timed_case_free(q->c);
+    mo_timed_tree_free(q->tree);
+}
+
 mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
                         int b, int64_t time_ns, const mo_timed_options *options,
                         bool *refuted, mo_error *err)
 {
-    mo_timed_tree *tree = NULL;
-    mo_timed_case *c = NULL;
-    mo_status status;
+    asking q;
+    mo_status status = ask(fork, regime, a, b, time_ns, &q, err);
 
     *refuted = false;
     if (options->suggested)
         *options->suggested = false;
-    if (fork->n_classes == 0 || fork->places->x->n_devices > MAX_DEVICES)
-        return MO_OK;
-    status = mo_timed_tree_make(fork, &tree, err);
-    if (status == MO_OK && cells_for(fork, tree) > 0)
-        status = mo_timed_case_make(fork, tree, regime, a, b, time_ns,
-                                    cells_for(fork, tree), &c, err);
-    if (status == MO_OK && c)
-        status = refute(c, options, refuted, err);
-    mo_timed_case_free(c);
-    mo_timed_tree_free(tree);
+    if (status == MO_OK && q.c)
+        status = refute(q.c, options, refuted, err);
+    stop_asking(&q);
+    return status;
+}
+
+/* The shared tensor comes to these devices and to no other. */
+static void assume(const mo_timed_case *c, const bool *receives,
+                   mo_timed_state *state)
+{
+    for (int k = 0; k < c->n_devices; k++)
+        if (state->fate[k] == MO_TIMED_OPEN)
+            state->fate[k] = receives[k] ? MO_TIMED_SURE : MO_TIMED_NEVER;
+}
+
+static mo_status suggest(const mo_timed_case *c, const bool *receives,
+                         mo_hint *hint, bool *suggested, mo_error *err)
+{
+    mo_timed_effort effort = { STEPS, ROUNDS, NULL };
+    mo_timed_master *master = NULL;
+    mo_timed_state *state = NULL;
+    bool refuted = false;
+    mo_status status = mo_timed_state_new(c, &state, err);
+
+    if (status == MO_OK && receives)
+        assume(c, receives, state);
+    if (status == MO_OK && mo_timed_state_narrow(c, state)) {
+        status = mo_timed_master_new(c, state, &master, err);
+        if (status == MO_OK)
+            status = mo_timed_master_try(master, state, &effort, &refuted, err);
+        if (status == MO_OK && !refuted)
+            status =
+                mo_timed_suggest(c, mo_timed_master_pool(master), hint->device,
+                                 hint->start_ns, suggested, err);
+    }
+    mo_timed_master_free(master);
+    mo_timed_state_free(state);
+    return status;
+}
+
+mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
+                          int b, int64_t time_ns, const bool *receives,
+                          mo_hint *hint, bool *suggested, mo_error *err)
+{
+    asking q;
+    mo_status status = ask(fork, regime, a, b, time_ns, &q, err);
+
+    *suggested = false;
+    if (status == MO_OK && q.c)
+        status = suggest(q.c, receives, hint, suggested, err);
+    stop_asking(&q);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "solvers/search/fork.h"
+#include "solvers/search/hint.h"
 
 typedef struct mo_timed_options {
     int effort; /* 1: about a second for a hundred ops; doubles the work */
@@ -28,5 +29,13 @@ typedef struct mo_timed_options {
 mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
                         int b, int64_t time_ns, const mo_timed_options *options,
                         bool *refuted, mo_error *err);
+
+/* After one look at prices: what they suggest for all to be done within
+ * time_ns, with the shared tensor coming to those devices that receive it
+ * (NULL: to any) and read on each of them.  hint has room for all ops of the
+ * fork's segment. */
+mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
+                          int b, int64_t time_ns, const bool *receives,
+                          mo_hint *hint, bool *suggested, mo_error *err);
 
 #endif

@@ -19,6 +19,10 @@ enum {
     FIRST_NODES = 2000,   /* of few */
     START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
     LEAST_MOVES = 2000,
+    RACE_WORK = 500000, /* ops by moves of each in a race, at level 2; four
+                           times as many two levels later, ... */
+    RACE_LEVELS = 6,    /* ... up to this one */
+    RACE_PART = 12,  /* part of what a block takes at least, to look above it */
     FEW_OPS = 20000, /* so many are worth that in any case */
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
 };
@@ -222,6 +226,43 @@ static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
     return status;
 }
 
+/* The largest block on the way that the bound takes, and what it may take. */
+static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
+{
+    const mo_blocks *blocks = m->search->blocks;
+    const mo_chained *c = &blocks->chained[it->kind];
+    int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), s = 0;
+    mo_status status =
+        pairs ? mo_blocks_trace(blocks, it->kind, it->pair, NULL, pairs, err)
+              : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        const mo_block *b;
+
+        while (&c->chain->segments[s] != largest_segment(c->chain))
+            s++;
+        b = &blocks->blocks[c->block[s]];
+        it->segment = &c->chain->segments[s];
+        it->segment_pair = pairs[s];
+        it->from_ns = b->lower_ns[pairs[s]];
+        if (it->from_ns == INT64_MAX)
+            it->from_ns = 0;
+        it->to_ns = it->from_ns + it->from_ns / RACE_PART;
+        if (it->to_ns > b->seen_ns[pairs[s]])
+            it->to_ns = b->seen_ns[pairs[s]];
+    }
+    free(pairs);
+    return status;
+}
+
+/* Many equal branches are divided anew, now and then. */
+static bool is_race_next(const mo_improver *m, int number, int level)
+{
+    const mo_fork *fork = m->forks[number];
+
+    return fork && level % 2 == 0 && mo_fork_is_crowd(fork);
+}
+
 static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
                          int copy, int level)
 {
@@ -231,9 +272,18 @@ static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
         return MO_TRY_ANNEAL;
     if (is_assist_next(m, kind, level))
         return MO_TRY_ASSIST;
+    if (is_race_next(m, chosen->kind, level))
+        return MO_TRY_RACE;
     if (chosen->exact || is_exact_next(m, chosen, level))
         return MO_TRY_EXACT;
     return is_along_next(m, chosen->kind, level) ? MO_TRY_ALONG : MO_TRY_ANNEAL;
+}
+
+static int64_t race_moves(const mo_kind *kind, int level)
+{
+    int most = level < RACE_LEVELS ? level : RACE_LEVELS;
+
+    return ((int64_t) RACE_WORK << (most - 2)) / kind->n + 1;
 }
 
 static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
@@ -242,6 +292,8 @@ static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
 
     if (how == MO_TRY_ANNEAL)
         return moves_for(kind, level);
+    if (how == MO_TRY_RACE)
+        return race_moves(kind, level);
     if (how == MO_TRY_EXACT)
         return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
                << level;
@@ -271,6 +323,8 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                     .solver = task->assist,
                     .found = task->found,
                     .seconds = level };
+    if (how == MO_TRY_RACE)
+        return find_segment(m, it, err);
     if (how == MO_TRY_ANNEAL && copy % 2 == 1 && m->search->blocks)
         return find_hint(m, it, err);
     return MO_OK;

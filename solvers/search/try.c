@@ -5,11 +5,12 @@
 
 #include "base/array.h"
 #include "schedule/heft.h"
-#include "schedule/sim.h"
 #include "solvers/search/along.h"
 #include "solvers/search/anneal.h"
 #include "solvers/search/assist.h"
 #include "solvers/search/exact.h"
+#include "solvers/search/like.h"
+#include "solvers/search/race.h"
 
 enum { ALONG_PASSES = 3 };
 
@@ -90,82 +91,24 @@ static mo_status start(const attempt *t, mo_schedule **best, mo_error *err)
     return status == MO_OK ? try_alone(t, best, err) : status;
 }
 
-typedef struct starting {
-    int64_t start_ns;
-    int op;
-} starting;
-
-static int compare_starts(const void *a, const void *b)
-{
-    const starting *s = a, *t = b;
-
-    if (s->start_ns != t->start_ns)
-        return s->start_ns < t->start_ns ? -1 : 1;
-    return (s->op > t->op) - (s->op < t->op);
-}
-
-/* Devices as in a schedule, but for the pins; ranks by its starts. */
-static mo_status plan_like(const attempt *t, const mo_schedule *s,
-                           mo_plan *plan, mo_error *err)
-{
-    starting *starts = malloc((size_t) s->n * sizeof *starts);
-
-    if (!starts)
-        return mo_fail_memory(err);
-    for (int i = 0; i < s->n; i++) {
-        starts[i] = (starting){ s->start_ns[i], i };
-        plan->device[i] = t->x.pin[i] == MO_FREE ? s->device[i] : t->x.pin[i];
-    }
-    qsort(starts, (size_t) s->n, sizeof *starts, compare_starts);
-    for (int i = 0; i < s->n; i++)
-        plan->rank[starts[i].op] = i;
-    free(starts);
-    return MO_OK;
-}
-
-/* Takes over what another pair has, if that is better here, too. */
-static mo_status try_like(const attempt *t, const mo_schedule *like,
-                          mo_sim *sim, mo_plan *plan, mo_schedule **best,
-                          mo_error *err)
-{
-    mo_schedule *s = NULL;
-    mo_status status = plan_like(t, like, plan, err);
-    bool fits = false;
-
-    if (status != MO_OK ||
-        (*best &&
-         mo_sim_run(sim, plan, (*best)->makespan_ns) >= (*best)->makespan_ns))
-        return status;
-    status = mo_sim_schedule(sim, plan, &s, err);
-    if (status == MO_OK)
-        status = mo_schedule_fits(&t->x, s, &fits, err);
-    if (status == MO_OK && fits)
-        keep_better(best, s);
-    else
-        mo_schedule_free(s);
-    return status;
-}
-
 static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 {
     int n_pairs = t->kinds->states->n * t->kinds->states->n;
-    size_t n = (size_t) t->x.n;
-    mo_plan plan = { .device = malloc(n * sizeof *plan.device),
-                     .rank = malloc(n * sizeof *plan.rank) };
-    mo_sim *sim = NULL;
-    mo_status status = plan.device && plan.rank
-                           ? mo_sim_new(&t->x, &t->kinds->regime, &sim, err)
-                           : mo_fail_memory(err);
+    mo_like *like = NULL;
+    mo_status status = mo_like_new(&t->x, &t->kinds->regime, &like, err);
 
     for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
-        const mo_schedule *like = t->kind->pairs[pair].best;
+        const mo_schedule *model = t->kind->pairs[pair].best;
+        mo_schedule *s = NULL;
 
-        if (like && pair != t->it->pair)
-            status = try_like(t, like, sim, &plan, best, err);
+        if (!model || pair == t->it->pair)
+            continue;
+        status = mo_like_schedule(
+            like, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
+        if (s)
+            keep_better(best, s);
     }
-    mo_sim_free(sim);
-    free(plan.device);
-    free(plan.rank);
+    mo_like_free(like);
     return status;
 }
 
@@ -180,102 +123,79 @@ static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
     return status == MO_OK && !t->it->anew ? try_others(t, best, err) : status;
 }
 
-/* Puts what the hint says over a schedule: devices, and starts for the ranks.
- */
-static void follow_hint(const attempt *t, mo_schedule *s)
-{
-    const mo_try *it = t->it;
-    const mo_segment *segment = it->segment;
-    int u = segment->u, v = segment->v, n = t->x.n_devices;
-    int64_t begin_ns =
-        u == MO_FREE
-            ? 0
-            : s->start_ns[u] + mo_instance_p_ns(&t->x, u, s->device[u]);
-
-    for (int i = 0; i < segment->n; i++) {
-        s->device[segment->ops[i]] = it->hint->device[i];
-        s->start_ns[segment->ops[i]] = begin_ns + it->hint->start_ns[i];
-    }
-    if (u != MO_FREE)
-        s->device[u] = it->segment_pair / n;
-    if (v != MO_FREE)
-        s->device[v] = it->segment_pair % n;
-}
-
-/* Groups stay together: their ops go where the first of them is. */
-static void join_groups(const attempt *t, mo_schedule *s, int *first)
-{
-    for (int g = 0; g < t->x.n_groups; g++)
-        first[g] = -1;
-    for (int i = 0; i < t->x.n; i++) {
-        int group = t->x.group[i];
-
-        if (group == MO_FREE)
-            continue;
-        if (first[group] < 0)
-            first[group] = i;
-        s->device[i] = s->device[first[group]];
-    }
-}
-
 /* What the hint makes of the start, in its place; where that does not fit, the
  * start is left as it is. */
 static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
                                mo_error *err)
 {
-    size_t n = (size_t) t->x.n;
-    mo_plan plan = { .device = malloc(n * sizeof *plan.device),
-                     .rank = malloc(n * sizeof *plan.rank) };
-    int *first = malloc(((size_t) t->x.n_groups + 1) * sizeof *first);
-    mo_schedule *like = NULL, *hinted = NULL;
-    mo_sim *sim = NULL;
-    mo_status status = plan.device && plan.rank && first
-                           ? mo_sim_new(&t->x, &t->kinds->regime, &sim, err)
-                           : mo_fail_memory(err);
+    const mo_try *it = t->it;
+    mo_schedule *hinted = NULL;
+    mo_like *like = NULL;
+    mo_status status = mo_like_new(&t->x, &t->kinds->regime, &like, err);
 
     if (status == MO_OK)
-        status = mo_schedule_copy(&t->x, *start_from, &like, err);
-    if (status == MO_OK) {
-        follow_hint(t, like);
-        join_groups(t, like, first);
-        status = try_like(t, like, sim, &plan, &hinted, err);
-    }
-    if (status == MO_OK && hinted) {
+        status = mo_like_hint(like, *start_from, it->segment, it->segment_pair,
+                              it->hint, &hinted, err);
+    if (hinted) {
         mo_schedule_free(*start_from);
         *start_from = hinted;
     }
-    mo_schedule_free(like);
-    mo_sim_free(sim);
-    free(first);
-    free(plan.device);
-    free(plan.rank);
+    mo_like_free(like);
     return status;
+}
+
+/* As annealing is done here. */
+static mo_anneal_options anneal_options(const attempt *t)
+{
+    const mo_try *it = t->it;
+    mo_anneal_options options = { .seed = it->seed,
+                                  .moves = it->effort,
+                                  .enough_ns = t->kind->lower_ns[it->pair],
+                                  .stop = t->stop };
+
+    if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
+        options.branch_ops = it->fork->classes[0].members;
+        options.n_branches = it->fork->classes[0].count;
+        options.branch_n = it->fork->classes[0].n;
+    }
+    return options;
 }
 
 static mo_status anneal(const attempt *t, mo_error *err)
 {
     mo_try *it = t->it;
-    mo_anneal_options options = { .seed = it->seed,
-                                  .moves = it->effort,
-                                  .enough_ns = t->kind->lower_ns[it->pair],
-                                  .stop = t->stop };
+    mo_anneal_options options = anneal_options(t);
     mo_annealed annealed = { 0 };
     mo_schedule *from = NULL;
     mo_status status = find_start(t, &from, err);
 
     if (status == MO_OK && from && it->hint)
         status = start_by_hint(t, &from, err);
-    if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
-        options.branch_ops = it->fork->classes[0].members;
-        options.n_branches = it->fork->classes[0].count;
-        options.branch_n = it->fork->classes[0].n;
-    }
     if (status == MO_OK && from)
         status =
             mo_anneal(&t->x, &t->kinds->regime, from, &options, &annealed, err);
     if (status == MO_OK)
         keep_better(&from, annealed.schedule);
     it->schedule = from;
+    return status;
+}
+
+static mo_status run_race(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_anneal_options each = anneal_options(t);
+    mo_race_options options = { .fork = it->fork,
+                                .pair = it->segment_pair,
+                                .from_ns = it->from_ns,
+                                .to_ns = it->to_ns,
+                                .anneal = &each };
+    mo_schedule *from = NULL;
+    mo_status status = find_start(t, &from, err);
+
+    if (status == MO_OK && from)
+        status = mo_race(&t->x, &t->kinds->regime, from, &options,
+                         &it->schedule, err);
+    mo_schedule_free(from);
     return status;
 }
 
@@ -345,6 +265,8 @@ static mo_status make(const attempt *t, mo_error *err)
         return start(t, &t->it->schedule, err);
     case MO_TRY_ANNEAL:
         return anneal(t, err);
+    case MO_TRY_RACE:
+        return run_race(t, err);
     case MO_TRY_ALONG:
         return go_along(t, err);
     case MO_TRY_EXACT:

@@ -22,6 +22,7 @@
 typedef enum mo_try_way {
     MO_TRY_START,  /* what list scheduling makes */
     MO_TRY_ANNEAL, /* from the best there is, or of other pairs, or anew */
+    MO_TRY_RACE,   /* from what prices suggest for its branches */
     MO_TRY_ALONG,  /* anew, block by block along a chain */
     MO_TRY_EXACT,  /* and a bound */
     MO_TRY_ASSIST  /* the same by a MILP solver, by the clock */
@@ -45,6 +46,7 @@ typedef struct mo_try {
     const mo_hint *hint;
     const mo_segment *segment;
     int segment_pair;
+    int64_t from_ns, to_ns; /* of a race: times of the segment to ask for */
 
     /* What came of it. */
     mo_schedule *schedule; /* or NULL */

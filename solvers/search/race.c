@@ -1,0 +1,190 @@
+#include "solvers/search/race.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "solvers/search/fork_timed.h"
+#include "solvers/search/like.h"
+
+enum {
+    TIMES = 4,          /* asked for, of each set of devices */
+    MOST_RECEIVERS = 4, /* all sets of so many are looked at */
+    MOST = (TIMES << MOST_RECEIVERS) + 1,
+    GO_ON = 4 /* one in so many, for so many times as long */
+};
+
+typedef struct race {
+    const mo_instance *x;
+    const mo_regime *regime;
+    const mo_race_options *options;
+    const mo_schedule *start;
+    mo_like *like;
+    mo_hint hint;
+    bool *receives; /* by device */
+    int *receivers; /* devices that may or may not */
+    int n_receivers;
+    mo_schedule *runners[MOST]; /* the best first, between heats */
+    int n;
+    int n_heats;
+} race;
+
+static int end_of(int op, int device)
+{
+    return op == MO_FREE ? MO_FREE : device;
+}
+
+/* Devices that the shared tensor may come to, if there is one and they are not
+ * too many. */
+static void find_receivers(race *r)
+{
+    const mo_fork *fork = r->options->fork;
+    int n = r->x->n_devices, a = r->options->pair / n;
+
+    if (fork->shared_row < 0 || fork->segment.u == MO_FREE ||
+        n - 1 > MOST_RECEIVERS)
+        return;
+    for (int k = 0; k < n; k++)
+        if (k != a)
+            r->receivers[r->n_receivers++] = k;
+}
+
+static mo_status open_race(race *r, mo_error *err)
+{
+    size_t n = (size_t) r->options->fork->segment.n + 1;
+    size_t devices = (size_t) r->x->n_devices;
+
+    r->hint.device = calloc(n, sizeof *r->hint.device);
+    r->hint.start_ns = calloc(n, sizeof *r->hint.start_ns);
+    r->receives = calloc(devices, sizeof *r->receives);
+    r->receivers = calloc(devices, sizeof *r->receivers);
+    if (!r->hint.device || !r->hint.start_ns || !r->receives || !r->receivers)
+        return mo_fail_memory(err);
+    find_receivers(r);
+    return mo_like_new(r->x, r->regime, &r->like, err);
+}
+
+static void close_race(race *r)
+{
+    for (int i = 0; i < r->n; i++)
+        mo_schedule_free(r->runners[i]);
+    mo_like_free(r->like);
+    free(r->hint.device);
+    free(r->hint.start_ns);
+    free(r->receives);
+    free(r->receivers);
+}
+
+/* What prices suggest for a time; nothing, where they tell that it is too
+ * short. */
+static mo_status enter_hint(race *r, int64_t time_ns, mo_error *err)
+{
+    const mo_fork *fork = r->options->fork;
+    int pair = r->options->pair, n = r->x->n_devices;
+    mo_schedule *made = NULL;
+    bool suggested = false;
+    mo_status status = mo_fork_suggest(
+        fork, r->regime, end_of(fork->segment.u, pair / n),
+        end_of(fork->segment.v, pair % n), time_ns,
+        r->n_receivers > 0 ? r->receives : NULL, &r->hint, &suggested, err);
+
+    if (status == MO_OK && suggested)
+        status = mo_like_hint(r->like, r->start, &fork->segment, pair, &r->hint,
+                              &made, err);
+    if (made)
+        r->runners[r->n++] = made;
+    return status;
+}
+
+static mo_status enter_all(race *r, mo_error *err)
+{
+    const mo_race_options *o = r->options;
+    int64_t room_ns = o->to_ns - o->from_ns;
+    mo_status status = mo_schedule_copy(r->x, r->start, &r->runners[r->n], err);
+
+    r->n += status == MO_OK;
+    for (int set = 0; set < 1 << r->n_receivers; set++) {
+        for (int i = 0; i < r->n_receivers; i++)
+            r->receives[r->receivers[i]] = set >> i & 1;
+        for (int t = 0;
+             t < TIMES && status == MO_OK && !mo_stop_now(o->anneal->stop); t++)
+            status = enter_hint(
+                r, o->from_ns + room_ns / (2 * TIMES) * (2 * t + 1), err);
+    }
+    return status;
+}
+
+/* Moves of the others go on where one is stopped: what it has is the best so
+ * far. */
+static mo_status anneal_one(race *r, int i, int64_t moves, mo_error *err)
+{
+    mo_anneal_options options = *r->options->anneal;
+    mo_annealed annealed = { 0 };
+    mo_status status;
+
+    options.moves = moves;
+    options.seed =
+        mo_random_seed(options.seed, (uint64_t) (r->n_heats * MOST + i));
+    status =
+        mo_anneal(r->x, r->regime, r->runners[i], &options, &annealed, err);
+    if (status != MO_OK)
+        return status;
+    mo_schedule_free(r->runners[i]);
+    r->runners[i] = annealed.schedule;
+    return MO_OK;
+}
+
+/* By insertion: of equals, who came first stays first. */
+static void rank_runners(race *r)
+{
+    for (int i = 1; i < r->n; i++) {
+        mo_schedule *it = r->runners[i];
+        int at = i;
+
+        for (; at > 0 && r->runners[at - 1]->makespan_ns > it->makespan_ns;
+             at--)
+            r->runners[at] = r->runners[at - 1];
+        r->runners[at] = it;
+    }
+}
+
+static void send_home(race *r, int n)
+{
+    while (r->n > n)
+        mo_schedule_free(r->runners[--r->n]);
+}
+
+static mo_status run_heats(race *r, mo_error *err)
+{
+    int64_t moves = r->options->anneal->moves;
+    mo_status status = MO_OK;
+
+    do {
+        for (int i = 0; i < r->n && status == MO_OK; i++)
+            status = anneal_one(r, i, moves, err);
+        rank_runners(r);
+        send_home(r, (r->n + GO_ON - 1) / GO_ON);
+        moves *= GO_ON;
+        r->n_heats++;
+    } while (r->n > 1 && status == MO_OK);
+    return status;
+}
+
+mo_status mo_race(const mo_instance *x, const mo_regime *regime,
+                  const mo_schedule *start, const mo_race_options *options,
+                  mo_schedule **best, mo_error *err)
+{
+    race r = { .x = x, .regime = regime, .options = options, .start = start };
+    mo_status status = open_race(&r, err);
+
+    if (status == MO_OK)
+        status = enter_all(&r, err);
+    if (status == MO_OK)
+        status = run_heats(&r, err);
+    if (status == MO_OK) {
+        *best = r.runners[0];
+        r.runners[0] = NULL;
+    }
+    close_race(&r);
+    return status;
+}
