@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "exec/plan/lowering.h"
 #include "exec/plan/prune.h"
@@ -23,19 +22,6 @@ static mo_status begin(mo_lowering *l, mo_error *err)
     return status;
 }
 
-static mo_status put_calls(const mo_lowering *l, mo_error *err)
-{
-    mo_plan *plan = l->plan;
-
-    plan->calls = mo_arena_array(plan->arena, l->n_calls, sizeof *plan->calls);
-    if (!plan->calls)
-        return mo_fail_memory(err);
-    if (l->n_calls > 0)
-        memcpy(plan->calls, l->calls, l->n_calls * sizeof *plan->calls);
-    plan->n_calls = (int) l->n_calls;
-    return MO_OK;
-}
-
 static mo_status lower(mo_lowering *l, mo_error *err)
 {
     static mo_status (*const steps[])(mo_lowering *, mo_error *) = {
@@ -49,15 +35,12 @@ static mo_status lower(mo_lowering *l, mo_error *err)
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == MO_OK; i++)
         status = steps[i](l, err);
     if (status == MO_OK)
-        status = put_calls(l, err);
-    if (status == MO_OK)
         status = mo_values_put(&l->values, l->plan, err);
     return status == MO_OK ? mo_plan_prune(l->plan, err) : status;
 }
 
 static void clear(mo_lowering *l)
 {
-    free(l->calls);
     mo_values_clear(&l->values);
     free(l->outputs);
     free(l->inputs);

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdlib.h>
 
 #include "exec/plan/lowering.h"
@@ -63,6 +64,32 @@ static mo_status make_items(mo_lowering *l, mo_error *err)
     for (int i = 0; i < n && status == MO_OK; i++)
         status = fill_item(l, i, err);
     return status;
+}
+
+/* How many calls an op is, and on how many devices. */
+static size_t count_calls(const mo_lowering *l, int id)
+{
+    const mo_lower_op *op = &l->ops[id];
+    size_t n = 0, devices = op->device != MO_PLAN_NONE;
+
+    for (int c = 0; c < op->lowered.n_calls; c++)
+        n += op->lowered.calls[c].kind != MO_CALL_VIEW;
+    for (int k = op->needs; k != MO_PLAN_NONE; k = l->needs[k].next)
+        devices++;
+    return n * devices;
+}
+
+/* Calls are large: they are made in their place. */
+static mo_status make_room(mo_lowering *l, mo_error *err)
+{
+    size_t n = 0;
+
+    for (int id = 0; id < l->g->n_ops; id++)
+        n += count_calls(l, id);
+    if (n > INT_MAX)
+        return mo_fail(err, MO_E_LIMIT, "more than %d calls", INT_MAX);
+    l->plan->calls = mo_arena_array(l->plan->arena, n, sizeof *l->plan->calls);
+    return l->plan->calls ? MO_OK : mo_fail_memory(err);
 }
 
 static mo_status place_replicated(mo_lowering *l, mo_error *err)
@@ -140,6 +167,8 @@ mo_status mo_lower_items(mo_lowering *l, mo_error *err)
     mo_status status =
         numbers && keys ? make_items(l, err) : mo_fail_memory(err);
 
+    if (status == MO_OK)
+        status = make_room(l, err);
     if (status == MO_OK)
         status = place_replicated(l, err);
     if (status == MO_OK) {

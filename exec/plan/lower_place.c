@@ -170,22 +170,21 @@ static mo_status add_item(placing *p, mo_error *err)
     return status;
 }
 
+/* There is room: mo_lower_items has counted. */
 static mo_status place_call(placing *p, const mo_call *call, mo_error *err)
 {
-    mo_lowering *l = p->l;
-    mo_plan_call made;
-    mo_status status = MO_PUSH(l->calls, l->n_calls, l->calls_room, err);
+    mo_plan *plan = p->l->plan;
+    mo_plan_call *made = &plan->calls[plan->n_calls];
+    mo_status status = MO_OK;
 
-    if (status == MO_OK && p->item == MO_PLAN_NONE)
+    if (p->item == MO_PLAN_NONE)
         status = add_item(p, err);
-    if (status != MO_OK)
-        return status;
-    made = (mo_plan_call){ *call, p->item, p->device };
-    status = copy_operands(p, call, &made.call, err);
+    *made = (mo_plan_call){ *call, p->item, p->device };
     if (status == MO_OK)
-        status = copy_details(p, &made.call, err);
+        status = copy_operands(p, call, &made->call, err);
     if (status == MO_OK)
-        l->calls[l->n_calls++] = made;
+        status = copy_details(p, &made->call, err);
+    plan->n_calls += status == MO_OK;
     return status;
 }
 

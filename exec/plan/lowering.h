@@ -75,8 +75,6 @@ typedef struct mo_lowering {
     int network_input; /* the tensor that attrs tell of, or MO_PLAN_NONE */
     int causal;        /* the last causal mask, or MO_PLAN_NONE */
     mo_values values;
-    mo_plan_call *calls;
-    size_t n_calls, calls_room;
     int n_cannot; /* ops that cannot be run, so far */
     mo_error first_cannot;
     bool lacks_data; /* a constant has no value: no op's fault */

@@ -202,44 +202,44 @@ static mo_status check_blocks(arena *a, mo_error *err)
     return status;
 }
 
-/* Blocks of all devices by value, in buckets by device: start has a place for
- * each device and one more. */
-static void gather(const mo_plan *plan, const mo_life *lives, size_t *start,
+static bool has_bytes(const mo_plan *plan, const mo_life *lives, int v)
+{
+    return mo_life_is_any(&lives[v]) &&
+           mo_desc_bytes(&plan->values[v].desc) > 0;
+}
+
+/* All blocks, by device.  end, zeros at first: where the blocks of each device
+ * begin while they are filled in, and hence where they end then. */
+static void gather(const mo_plan *plan, const mo_life *lives, size_t *end,
                    block *blocks)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        for (int v = 0; v < plan->n_values; v++) {
-            const mo_plan_value *value = &plan->values[v];
-
-            if (!mo_life_is_any(&lives[v]) || mo_desc_bytes(&value->desc) == 0)
-                continue;
-            if (pass == 0)
-                start[value->device + 1]++;
-            else
-                blocks[start[value->device]++] =
-                    (block){ .value = v, .life = lives[v] };
-        }
-        for (int d = 0; d < plan->n_devices && pass == 0; d++)
-            start[d + 1] += start[d];
-    }
+    for (int v = 0; v < plan->n_values; v++)
+        if (has_bytes(plan, lives, v) &&
+            plan->values[v].device + 1 < plan->n_devices)
+            end[plan->values[v].device + 1]++;
+    for (int d = 1; d < plan->n_devices; d++)
+        end[d] += end[d - 1];
+    for (int v = 0; v < plan->n_values; v++)
+        if (has_bytes(plan, lives, v))
+            blocks[end[plan->values[v].device]++] =
+                (block){ .value = v, .life = lives[v] };
 }
 
 static mo_status check_devices(const mo_plan *plan, const mo_life *lives,
-                               size_t *start, block *blocks, mo_error *err)
+                               size_t *end, block *blocks, mo_error *err)
 {
     mo_status status = MO_OK;
     size_t first = 0;
 
-    gather(plan, lives, start, blocks);
+    gather(plan, lives, end, blocks);
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
-        /* Filling has moved every start to its end. */
         arena a = { .plan = plan,
                     .blocks = blocks + first,
-                    .n = (int) (start[d] - first) };
+                    .n = (int) (end[d] - first) };
 
         if (a.n > 0)
             status = check_blocks(&a, err);
-        first = start[d];
+        first = end[d];
     }
     return status;
 }
@@ -247,18 +247,18 @@ static mo_status check_devices(const mo_plan *plan, const mo_life *lives,
 mo_status mo_verify_memory(const mo_plan *plan, mo_error *err)
 {
     block *blocks = calloc((size_t) plan->n_values + 1, sizeof *blocks);
-    size_t *start = calloc((size_t) plan->n_devices + 1, sizeof *start);
+    size_t *end = calloc((size_t) plan->n_devices, sizeof *end);
     mo_life *lives = NULL;
-    mo_status status = blocks && start ? mo_lives_find(plan, &lives, err)
-                                       : mo_fail_memory(err);
+    mo_status status =
+        blocks && end ? mo_lives_find(plan, &lives, err) : mo_fail_memory(err);
 
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
         if (mo_life_is_any(&lives[v]))
             status = check_place(plan, v, err);
     if (status == MO_OK)
-        status = check_devices(plan, lives, start, blocks, err);
+        status = check_devices(plan, lives, end, blocks, err);
     free(lives);
-    free(start);
+    free(end);
     free(blocks);
     return status;
 }
