@@ -52,7 +52,8 @@ mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
         here[d] = rank_of[d] == rank;
         n_here += here[d];
     }
-    status = mo_post_new(plan, here, &inside->failure, &post, err);
+    status =
+        mo_post_new(plan, here, &inside->failure, &inside->server, &post, err);
     free(here);
     if (status != MO_OK)
         return status;

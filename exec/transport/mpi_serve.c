@@ -9,8 +9,15 @@
 #include "base/stop.h"
 #include "exec/transport/mpi_world.h"
 
-/* So long one looks again and again; so long one sleeps at most. */
-enum { LOOK_NS = 50000, SLEEP_NS = 100000, IDLE_NS = 1000000000 };
+/* So long one looks again and again while all devices of all ranks wait for
+ * each other, and while one of ours waits; so long one sleeps. */
+enum {
+    LOOK_AT_GATE_NS = 2000000,
+    LOOK_FOR_DEVICE_NS = 200000,
+    MIN_SLEEP_NS = 20000,
+    MAX_SLEEP_NS = 100000,
+    IDLE_NS = 1000000000
+};
 
 /* -------------------------------------------------------------------- queue */
 
@@ -156,6 +163,7 @@ static mo_status move_gate(mo_world *world, bool *moved, mo_error *err)
 typedef struct serving {
     mo_world *world;
     int n_threads;
+    bool awaited; /* a device waits already */
 } serving;
 
 static bool all_left(void *context)
@@ -171,21 +179,41 @@ static bool has_work(void *context)
 
     return atomic_load(&s->world->queue.n) > 0 ||
            atomic_load(&s->world->gate_full) || all_left(context) ||
+           (!s->awaited && mo_post_is_awaited(s->world->inside.post)) ||
            mo_failure_is(&s->world->inside.failure);
 }
 
-void mo_mpi_rest(mo_world *world, int64_t idle_ns, mo_bell_ready *ready,
-                 void *context)
+void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
+                 mo_bell_ready *ready, void *context)
 {
     int64_t waited_ns = mo_stop_clock_ns() - idle_ns;
     int64_t sleep_ns = waited_ns / 8;
 
-    if (waited_ns < LOOK_NS) {
+    if (waited_ns < look_ns) {
         sched_yield();
         return;
     }
-    mo_bell_sleep(&world->inside.server, ready, context,
-                  sleep_ns < SLEEP_NS ? sleep_ns : SLEEP_NS);
+    if (sleep_ns < MIN_SLEEP_NS)
+        sleep_ns = MIN_SLEEP_NS;
+    if (sleep_ns > MAX_SLEEP_NS)
+        sleep_ns = MAX_SLEEP_NS;
+    mo_bell_sleep(&world->inside.server, ready, context, sleep_ns);
+}
+
+/* Nothing has moved for a while. */
+static void rest(serving *s, int64_t idle_ns)
+{
+    mo_world *world = s->world;
+    int64_t look_ns = 0;
+
+    if (world->gate_busy)
+        look_ns = LOOK_AT_GATE_NS;
+    else if (s->awaited)
+        look_ns = LOOK_FOR_DEVICE_NS;
+    if (world->n_requests == 0 && !world->gate_busy)
+        mo_bell_sleep(&world->inside.server, has_work, s, IDLE_NS);
+    else
+        mo_mpi_rest(world, idle_ns, look_ns, has_work, s);
 }
 
 static mo_status serve_until_left(serving *s, mo_error *err)
@@ -195,26 +223,25 @@ static mo_status serve_until_left(serving *s, mo_error *err)
     mo_status status = MO_OK;
 
     while (!all_left(s) && status == MO_OK) {
-        bool moved = false;
+        bool before = s->awaited, moved = false;
 
         if (mo_failure_is(&world->inside.failure))
             return mo_failure_get(&world->inside.failure, err);
+        s->awaited = mo_post_is_awaited(world->inside.post);
         status = move_transfers(world, &moved, err);
         if (status == MO_OK)
             status = move_gate(world, &moved, err);
-        if (moved)
+        if (moved || (s->awaited && !before))
             idle_ns = mo_stop_clock_ns();
-        else if (world->n_requests == 0 && !world->gate_busy)
-            mo_bell_sleep(&world->inside.server, has_work, s, IDLE_NS);
         else
-            mo_mpi_rest(world, idle_ns, has_work, s);
+            rest(s, idle_ns);
     }
     return status;
 }
 
 mo_status mo_mpi_serve(mo_world *world, int n_threads, mo_error *err)
 {
-    serving s = { world, n_threads };
+    serving s = { world, n_threads, false };
     mo_error why = { 0 };
 
 #ifdef __linux__

@@ -5,7 +5,7 @@
 #include "base/stop.h"
 #include "exec/transport/mpi_world.h"
 
-enum { COLLECT_TAG = 1 };
+enum { COLLECT_TAG = 1, LOOK_NS = 50000 };
 
 mo_status mo_mpi_check(int code, const char *doing, mo_error *err)
 {
@@ -44,7 +44,7 @@ mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
             return mo_fail(err, MO_E_IO,
                            "another rank has left before the end: start all "
                            "ranks with the same command");
-        mo_mpi_rest(world, idle_ns, has_failed, world);
+        mo_mpi_rest(world, idle_ns, LOOK_NS, has_failed, world);
     }
 }
 

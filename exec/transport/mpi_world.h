@@ -69,10 +69,11 @@ mo_status mo_mpi_check(int code, const char *doing, mo_error *err);
 mo_status mo_mpi_queue_transfer(mo_world *world, int transfer, mo_error *err);
 mo_status mo_mpi_serve(mo_world *world, int n_threads, mo_error *err);
 
-/* Sleeps a little, the longer the more has been waited since idle_ns: a wait
- * gets longer by an eighth at most, and the processor is others' meanwhile. */
-void mo_mpi_rest(mo_world *world, int64_t idle_ns, mo_bell_ready *ready,
-                 void *context);
+/* Waits a little, the longer the more has been waited since idle_ns: a wait
+ * gets longer by an eighth or 20 us, and the processor is others' meanwhile.
+ * Within look_ns it does not sleep. */
+void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
+                 mo_bell_ready *ready, void *context);
 
 /* mpi_talk.c: what ranks tell each other between runs. */
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/transport/bell.h"
 #include "exec/transport/courier.h"
 
 /* What is copied sooner than a courier is woken. */
@@ -37,6 +36,7 @@ struct mo_post {
     seat *seats; /* by device */
     int n_slots, n_seats;
     mo_failure *failure;
+    mo_bell *server;
 };
 
 static bool copy_if_ready(slot *s)
@@ -134,6 +134,8 @@ mo_status mo_post_await(mo_post *post, int transfer, mo_end end, mo_error *err)
     if (is_done(&w))
         return MO_OK;
     atomic_store(&own->waits_for, transfer);
+    if (!s->local)
+        mo_bell_ring(post->server);
     while (!is_done(&w) && !mo_failure_is(post->failure)) {
         mo_bell_wait(&own->bell, may_go_on, &w);
         carry(post, transfer);
@@ -200,7 +202,8 @@ static mo_status hire_couriers(mo_post *post, mo_error *err)
 }
 
 mo_status mo_post_new(const mo_plan *plan, const bool *here,
-                      mo_failure *failure, mo_post **post, mo_error *err)
+                      mo_failure *failure, mo_bell *server, mo_post **post,
+                      mo_error *err)
 {
     mo_post *p = calloc(1, sizeof *p);
     mo_status status;
@@ -209,6 +212,7 @@ mo_status mo_post_new(const mo_plan *plan, const bool *here,
     if (!p)
         return mo_fail_memory(err);
     p->failure = failure;
+    p->server = server;
     p->slots = calloc((size_t) plan->n_transfers + 1, sizeof *p->slots);
     p->seats = calloc((size_t) plan->n_devices + 1, sizeof *p->seats);
     if (!p->slots || !p->seats) {

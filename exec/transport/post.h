@@ -17,15 +17,18 @@
 
 #include "base/error.h"
 #include "exec/plan/plan.h"
+#include "exec/transport/bell.h"
 #include "exec/transport/failure.h"
 
 typedef struct mo_post mo_post;
 
 typedef enum mo_end { MO_SENDER, MO_RECEIVER } mo_end;
 
-/* here: by device, whether it is of this process. */
+/* here: by device, whether it is of this process.  server is rung when somebody
+ * begins to wait for a transfer that is not local. */
 mo_status mo_post_new(const mo_plan *plan, const bool *here,
-                      mo_failure *failure, mo_post **post, mo_error *err);
+                      mo_failure *failure, mo_bell *server, mo_post **post,
+                      mo_error *err);
 void mo_post_free(mo_post *post);
 
 /* Are both ends in this process? */
