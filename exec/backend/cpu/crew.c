@@ -34,7 +34,7 @@ struct mo_crew {
     mo_crew_work *work;
     void *context;
     int n_jobs;
-    bool ends; /* read and written under the lock, and by rounds */
+    atomic_bool ends; /* with the next round, or already */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     int size, n_cpus;
@@ -104,7 +104,7 @@ static void *serve(void *argument)
 
     for (;;) {
         round = await_round(crew, round);
-        if (crew->ends)
+        if (atomic_load(&crew->ends))
             return NULL;
         take_jobs(crew, round, self->number);
     }
@@ -216,7 +216,7 @@ int mo_crew_size(const mo_crew *crew)
 
 static void end_members(mo_crew *crew, int n)
 {
-    crew->ends = true;
+    atomic_store(&crew->ends, true);
     begin_round(crew, 0);
     for (int i = 1; i < n; i++)
         pthread_join(crew->members[i].thread, NULL);
