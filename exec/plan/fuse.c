@@ -211,6 +211,7 @@ static mo_status join(fusing *f, int p, int c, int at, bool *joins,
         return status;
     if (first->kind == MO_CALL_POINT) {
         joined.u.point = *whole;
+        joined.first_extra = joined.n_in;
     } else {
         joined.first_extra = first->after ? first->first_extra : first->n_in;
         joined.after = whole;

@@ -27,13 +27,14 @@ static mo_status make_devices(const mo_instance *x, mo_plan *plan,
     return MO_OK;
 }
 
-/* What passes leave behind them is taken out at once. */
+/* What nobody reads would keep calls apart; what passes leave behind them is
+ * taken out in the end. */
 static mo_status improve(const mo_plan_source *source, mo_plan *plan,
                          mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = mo_plan_prune(plan, err);
 
-    if (source->fuse)
+    if (status == MO_OK && source->fuse)
         status = mo_plan_fuse(source, plan, err);
     if (status == MO_OK && source->layout)
         status = mo_plan_layout(plan, err);

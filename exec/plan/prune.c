@@ -19,15 +19,23 @@ static bool is_needed(const mo_call *call, const bool *needed)
     return false;
 }
 
+/* Where maxima were is seldom asked for, and costly to find. */
+static void drop_places(mo_call *call, const bool *needed)
+{
+    if (call->kind == MO_CALL_POOL && call->n_out == 2 && !needed[call->out[1]])
+        call->n_out = 1;
+}
+
 /* Backwards: readers come before what they read. */
-static void find_needed(const mo_plan *plan, bool *needed, bool *keeps)
+static void find_needed(mo_plan *plan, bool *needed, bool *keeps)
 {
     for (int i = 0; i < plan->n_outputs; i++)
         need(plan, needed, plan->outputs[i].value);
     for (int c = plan->n_calls - 1; c >= 0; c--) {
-        const mo_call *call = &plan->calls[c].call;
+        mo_call *call = &plan->calls[c].call;
 
         keeps[c] = is_needed(call, needed);
+        drop_places(call, needed);
         for (int i = 0; i < call->n_in && keeps[c]; i++)
             need(plan, needed, call->in[i]);
         for (int i = 0; i < call->n_out && keeps[c]; i++)
