@@ -1,6 +1,7 @@
 /*
  * Copies: boxes, made ready once, moved by all members of the crew.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "exec/backend/cpu/box.h"
@@ -193,6 +194,7 @@ static mo_status prepare_copy(mo_unit *unit, const mo_call *call,
     copy_kernel *copy = calloc(1, sizeof *copy);
     mo_status status;
 
+    assert(!call->after);
     (void) unit, (void) workspace;
     if (!copy)
         return mo_fail_memory(err);

@@ -2,6 +2,7 @@
  * Gathers.  Whatever an index means, it picks a slice of contiguous elements;
  * slices are picked by all members of the crew.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ static mo_status prepare_gather(mo_unit *unit, const mo_call *call,
 {
     gather_kernel *gather = calloc(1, sizeof *gather);
 
+    assert(!call->after);
     (void) unit, (void) workspace;
     if (!gather)
         return mo_fail_memory(err);

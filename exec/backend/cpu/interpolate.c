@@ -1,5 +1,6 @@
 #include "exec/backend/cpu/interpolate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A kernel of one of the two ways; the outer one belongs to the backend. */
@@ -34,6 +35,7 @@ static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
     interpolate_kernel *made;
     mo_status status;
 
+    assert(!call->after);
     if (!fits(c, in, out) ||
         (c->mode != MO_INTERPOLATE_NEAREST && !mo_elem_is_real(out[0].elem)))
         return mo_fail(err, MO_E_INPUT,

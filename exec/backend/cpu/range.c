@@ -2,6 +2,7 @@
  * Ranges.  Integers are counted exactly; numbers are computed from the start,
  * not from their neighbours, so that errors do not add up.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ static mo_status prepare_range(mo_unit *unit, const mo_call *call,
 {
     range_kernel *range;
 
+    assert(!call->after);
     (void) unit, (void) workspace;
     if (call->n_in != 0 &&
         (call->n_in < 3 || mo_desc_elements(&in[0].desc) != 1 ||

@@ -2,6 +2,7 @@
  * Scatters: the data copied by all members of the crew, then changed by one,
  * in the order of the indices, so that the last of several for one place wins.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,7 @@ static mo_status prepare_scatter(mo_unit *unit, const mo_call *call,
 {
     scatter_kernel *scatter = calloc(1, sizeof *scatter);
 
+    assert(!call->after);
     (void) unit;
     if (!scatter)
         return mo_fail_memory(err);

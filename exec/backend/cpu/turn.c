@@ -28,6 +28,21 @@ MO_INLINE void turn_one_by_one(const mo_cpu_plane *p, const char *in, char *out,
                    in + i * (int64_t) width + j * p->in_column, width);
 }
 
+/* Pictures have three colours: a plane of few columns, or of few rows, is gone
+ * through once along its length. */
+MO_INLINE void turn_thin(const mo_cpu_plane *p, const char *in, char *out,
+                         size_t width)
+{
+    if (p->columns < SQUARE) {
+        turn_one_by_one(p, in, out, p->rows, p->columns, width);
+        return;
+    }
+    for (int64_t j = 0; j < p->columns; j++)
+        for (int64_t i = 0; i < p->rows; i++)
+            memcpy(out + i * p->out_row + j * (int64_t) width,
+                   in + i * (int64_t) width + j * p->in_column, width);
+}
+
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define HAS_VECTORS 1
@@ -104,6 +119,10 @@ static int64_t at_most_square(int64_t count)
     }                                                                          \
     static void turn_##width(const mo_cpu_plane *p, const char *in, char *out) \
     {                                                                          \
+        if (p->rows < SQUARE || p->columns < SQUARE) {                         \
+            turn_thin(p, in, out, width);                                      \
+            return;                                                            \
+        }                                                                      \
         for (int64_t i = 0; i < p->rows; i += SQUARE)                          \
             for (int64_t j = 0; j < p->columns; j += SQUARE) {                 \
                 const char *from = in + i * width + j * p->in_column;          \
