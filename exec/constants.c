@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "exec/constants_parts.h"
 #include "exec/evaluate.h"
+#include "exec/machine.h"
 #include "ingest/dtype.h"
 #include "ingest/operator.h"
 #include "ingest/part.h"
@@ -22,6 +23,7 @@ mo_status mo_constants_new(const mo_graph *graph,
         return mo_fail_memory(err);
     c->graph = graph;
     c->options = *options;
+    c->room = mo_machine_memory_bytes() / 2; /* devices pack copies */
     c->constants =
         calloc((size_t) graph->n_constants + 1, sizeof *c->constants);
     c->arena = mo_arena_new();
@@ -129,7 +131,8 @@ static mo_status read_attrs(const mo_op *op, const char *text, size_t length,
 static mo_status make_up(mo_constants *c, int id, mo_dense *value,
                          mo_error *err)
 {
-    mo_status status = mo_dense_new(&value->desc, value, err);
+    mo_desc desc = value->desc;
+    mo_status status = mo_constants_room(c, &desc, value, err);
 
     if (status == MO_OK && (mo_elem_is_real(value->desc.elem) ||
                             !mo_constants_guess(c->graph, id, value)))

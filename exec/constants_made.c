@@ -3,6 +3,20 @@
 #include "base/random.h"
 #include "exec/constants_parts.h"
 
+mo_status mo_constants_room(mo_constants *c, const mo_desc *desc,
+                            mo_dense *value, mo_error *err)
+{
+    int64_t bytes = mo_desc_bytes(desc);
+
+    if (bytes > c->room)
+        return mo_fail(err, MO_E_MEMORY,
+                       "weights that are made up need more memory than this "
+                       "machine has left; run a smaller network, or on more "
+                       "machines");
+    c->room -= bytes;
+    return mo_dense_new(desc, value, err);
+}
+
 static mo_status fill_made(const mo_constants *c, int op, int port,
                            mo_dense *value, mo_error *err)
 {
@@ -24,7 +38,7 @@ static mo_status fill_made(const mo_constants *c, int op, int port,
 static mo_status make(mo_constants *c, int op, int port, const mo_desc *desc,
                       mo_made *made, mo_error *err)
 {
-    mo_status status = mo_dense_new(desc, &made->value, err);
+    mo_status status = mo_constants_room(c, desc, &made->value, err);
 
     if (status == MO_OK)
         status = fill_made(c, op, port, &made->value, err);

@@ -38,6 +38,7 @@ struct mo_constants {
     mo_made **made;  /* by op; NULL as long as nothing was */
     mo_arena *arena; /* of the tensors' descriptions */
     int64_t bytes;
+    int64_t room; /* for values that are made up, in bytes */
 };
 
 /* The value in a file that op's weights name.  *missing, and no value: there is
@@ -63,6 +64,11 @@ mo_status mo_constants_numbers(const char *text, size_t length, mo_dense *value,
  * *told: something is. */
 mo_status mo_constants_told(const mo_op *op, int port, mo_dense *value,
                             bool *told, mo_error *err);
+
+/* A tensor of zeros that will be made up, where the machine has the memory: a
+ * graph without weights may be of any size. */
+mo_status mo_constants_room(mo_constants *c, const mo_desc *desc,
+                            mo_dense *value, mo_error *err);
 
 /* Fills a tensor of zeros so that a network of such weights computes neither
  * infinities nor anything that is not a number. */

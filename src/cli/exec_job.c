@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/machine.h"
 #include "exec/plan/verify.h"
 #include "ingest/read.h"
+#include "ingest/told.h"
 
 enum { ROOT_SIZE = 64, FIRST_BYTES = 4096 };
 
@@ -160,20 +162,44 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
     return status;
 }
 
+/* Weights that are made up lie in memory, and packed copies of them: known to
+ * be too much before the first is made. */
+static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
+{
+    int64_t left = mo_machine_memory_bytes() / 2, need = 0;
+
+    for (int i = 0; i < g->n_ops; i++) {
+        bool made_up = random || mo_told_weights(g->ops[i].attrs).length > 0;
+        int64_t bytes = g->ops[i].weight_bytes;
+
+        if (made_up && bytes > left - need)
+            return mo_fail(err, MO_E_MEMORY,
+                           "has weights that would be made up and need more "
+                           "memory than this machine has left; run a smaller "
+                           "network");
+        if (made_up && bytes > 0)
+            need += bytes;
+    }
+    return MO_OK;
+}
+
 mo_status mo_exec_job_plan(const mo_exec_options *o, bool speaks,
                            mo_exec_job *job, mo_error *err)
 {
     const char *graph = job->review.located.graph;
+    bool random = o->weights != MO_EXEC_NO_SEED;
     const mo_constants_options options = {
         .folder = job->folder,
-        .random = o->weights != MO_EXEC_NO_SEED,
-        .seed = (uint64_t) o->weights,
+        .random = random,
+        .seed = random ? (uint64_t) o->weights : 0,
     };
     listener to = { o->talk.command, graph };
     double begin = mo_talk_seconds();
-    mo_status status =
-        mo_constants_new(job->review.made.fine, &options, &job->constants, err);
+    mo_status status = check_made_up(job->review.made.fine, random, err);
 
+    if (status == MO_OK)
+        status = mo_constants_new(job->review.made.fine, &options,
+                                  &job->constants, err);
     if (status == MO_OK)
         status = make_plan(o, job, job->review.judgement.schedule,
                            speaks ? &to : NULL, &job->plan, err);
