@@ -16,9 +16,10 @@ OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism
-# What MPI itself keeps is not ours.
+# What MPI itself keeps and locks is not ours.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-export ASAN_OPTIONS
+TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}detect_deadlocks=0
+export ASAN_OPTIONS TSAN_OPTIONS
 unset MOIRAI_TRANSPORT
 
 exec_fault=$top_builddir/tests/exec_fault

@@ -22,10 +22,10 @@ static const int64_t beat_ns = 1000 * MS, soon_ns = 50 * MS;
 /* How long whoever speaks for the process is given for it, how long if the
  * launcher wants us gone (which kills a second after SIGTERM), and how long
  * until it must have left. */
-static const int64_t grace_ns = 1000 * MS, short_grace_ns = 300 * MS;
+static const int64_t grace_ns = 1000 * MS, short_grace_ns = 200 * MS;
 static const int64_t leave_ns = 6000 * MS;
 /* How long news of the cause may take that makes a launcher send signals. */
-static const int64_t cause_ns = 300 * MS;
+static const int64_t cause_ns = 200 * MS;
 /* How long one stays that has spoken before all had met: the others find out
  * who is missing by looking who is there. */
 static const useconds_t linger_us = 300000;
