@@ -28,6 +28,22 @@ mo_dense *op_case_data(op_case *c, mo_elem elem, const mo_shape *shape,
     return value;
 }
 
+mo_dense *op_case_indices(op_case *c, mo_random *random, mo_elem elem,
+                          const mo_shape *shape, int64_t size)
+{
+    mo_dense *indices = add_input(c, elem, shape);
+    bool from_end = elem == MO_I64 || elem == MO_I32;
+
+    for (int64_t i = 0; i < mo_desc_elements(&indices->desc); i++) {
+        int64_t index = mo_random_below(random, (int) size);
+
+        if (from_end && mo_random_below(random, 2))
+            index -= size;
+        mo_dense_put_int(indices, i, index);
+    }
+    return indices;
+}
+
 void op_case_list(op_case *c, const int64_t *values, int n)
 {
     mo_shape shape = { .rank = 1, .dims = { n } };

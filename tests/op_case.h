@@ -34,6 +34,9 @@ op_case op_case_of(const char *type, const char *attrs);
 /* One more input: random, a list of i64, one number. */
 mo_dense *op_case_data(op_case *c, mo_elem elem, const mo_shape *shape,
                        uint64_t seed);
+/* Indices within size, some of them counted from the end. */
+mo_dense *op_case_indices(op_case *c, mo_random *random, mo_elem elem,
+                          const mo_shape *shape, int64_t size);
 void op_case_list(op_case *c, const int64_t *values, int n);
 void op_case_number(op_case *c, mo_elem elem, double value);
 
