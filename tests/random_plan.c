@@ -6,13 +6,11 @@
 
 /* Devices differ, and so do links, one of which is a way over another device.
  */
-static const char *const clusters[] = {
-    "A model=t4",
-    "A model=t4; B model=v100; A-B gbps=8",
-    "A model=t4; B model=v100; C model=t4; A-B gbps=8; B-C gbps=16",
-    "A model=t4; B model=v100; C model=t4; D model=a100; A-B gbps=8; "
-    "B-C gbps=16 latency_us=9; C-D gbps=100; D-A gbps=8; A-C gbps=50",
-};
+#define TWO   "A model=t4; B model=v100; A-B gbps=8"
+#define THREE TWO "; C model=t4; B-C gbps=16"
+#define FOUR  THREE "; D model=a100; C-D gbps=100; D-A gbps=8; A-C gbps=50"
+
+static const char *const clusters[] = { "A model=t4", TWO, THREE, FOUR };
 
 static mo_graph *coarsen(random_plan *r)
 {
