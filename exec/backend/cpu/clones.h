@@ -23,7 +23,7 @@
 #endif
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(MO_ONE_CLONE)
-#define MO_CLONES __attribute__((target_clones("avx2", "default")))
+#define MO_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define MO_CLONES
 #endif
@@ -32,10 +32,11 @@
 #define MO_LOOP _Pragma("clang loop vectorize(assume_safety)")
 /* Loops that call the library stay loops; that is all right. */
 #pragma clang diagnostic ignored "-Wpass-failed"
+#pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #define MO_LOOP _Pragma("GCC ivdep")
-/* Vectors at any level of optimisation.  Nobody looks at errno or traps. */
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+/* Vectors at any level of optimisation; nobody looks at traps. */
+#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
 #else
 #define MO_LOOP
 #endif

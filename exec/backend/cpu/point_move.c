@@ -84,6 +84,7 @@ mo_load_fn *mo_load_fn_of(mo_elem elem, bool wide)
 
 STORE(store_f32, float, float, x)
 STORE(store_f64, float, double, x)
+STORE(store_f16, float, uint16_t, mo_f16_of_float(x))
 STORE(store_bf16, float, uint16_t, mo_bf16_of_float(x))
 STORE(store_f32_wide, double, float, x)
 STORE(store_f64_wide, double, double, x)
@@ -94,11 +95,6 @@ STORE(store_4, int64_t, uint32_t, x)
 STORE(store_2, int64_t, uint16_t, x)
 STORE(store_1, int64_t, uint8_t, x)
 STORE(store_bool, int64_t, uint8_t, x != 0)
-
-static void store_f16(const void *reg, void *to, int64_t at, int n)
-{
-    mo_f16_of_floats(reg, (uint16_t *) to + at, n);
-}
 
 /* Integers are cut to their width, whatever their sign. */
 mo_store_fn *mo_store_fn_of(mo_elem elem, bool wide)
