@@ -14,10 +14,15 @@ static void *alloc(mo_run_device *d, int64_t bytes, mo_status *status,
     void *memory = NULL;
 
     *status = bytes < 0 || (uint64_t) bytes > SIZE_MAX
-                  ? mo_fail_memory(err)
+                  ? MO_E_MEMORY
                   : d->backend->alloc(d->unit, (size_t) bytes, &memory, err);
     if (*status == MO_OK)
         d->allocated_bytes += bytes;
+    if (*status == MO_E_MEMORY)
+        mo_fail(err, MO_E_MEMORY,
+                "device '%s': there is no memory for %lld bytes; place less on "
+                "it",
+                d->plan->devices[d->device].id, (long long) bytes);
     return memory;
 }
 
