@@ -263,21 +263,41 @@ static mo_status lay_call(laying *l, mo_plan_call *call, mo_error *err)
     return ask_plain(l, call, err);
 }
 
-/* What looks at the bytes of a value under another shape wants them plain. */
-static mo_status serve_views(laying *l, const mo_plan_call *call, mo_error *err)
+/* What looks at the bytes of a value under another shape wants them plain: the
+ * call makes a twin of the value, from which it is turned. */
+static mo_status spare_views(laying *l, mo_plan_call *call, int i,
+                             mo_plan_call *turning, mo_error *err)
 {
-    mo_status status = MO_OK;
+    int value = call->call.out[i], last;
+    mo_plan_value copy = *at(l, value);
+    mo_status status = mo_values_add(&l->values, &copy, &last, err);
+
+    if (status != MO_OK)
+        return status;
+    at(l, value)->channels_last = false;
+    call->call.out[i] = last;
+    l->twin[value] = last;
+    *turning = (mo_plan_call){ .item = call->item, .device = call->device };
+    return make_turn(l, last, value, &turning->call, err);
+}
+
+static mo_status add_laid(laying *l, mo_plan_call *call, mo_error *err)
+{
+    size_t n = l->n;
+    mo_status status = add_call(l, call, err);
 
     for (int i = 0; i < call->call.n_out && status == MO_OK; i++) {
-        int value = call->call.out[i], plain;
+        int value = call->call.out[i];
+        mo_plan_call turning;
 
         if (!is_last(l, value) || !l->has_views[value])
             continue;
-        status = turn(l, value, call, &plain, err);
-        for (int v = 0; v < l->plan->n_values && status == MO_OK; v++)
-            if (at(l, v)->view_of == value)
-                at(l, v)->view_of = plain;
+        status = spare_views(l, call, i, &turning, err);
+        if (status == MO_OK)
+            status = add_call(l, &turning, err);
     }
+    if (status == MO_OK)
+        l->calls[n] = *call;
     return status;
 }
 
@@ -290,9 +310,7 @@ static mo_status lay_all(laying *l, mo_error *err)
 
         status = lay_call(l, &call, err);
         if (status == MO_OK)
-            status = add_call(l, &call, err);
-        if (status == MO_OK)
-            status = serve_views(l, &call, err);
+            status = add_laid(l, &call, err);
     }
     return status;
 }
