@@ -68,8 +68,7 @@ static void set_dims(mo_program *program, const mo_point *point,
     for (int at = n; at-- > 0;) {
         int d = order[at];
 
-        assert(point->out.stride[d] == dense ||
-               mo_shape_elements(shape) == 0);
+        assert(point->out.stride[d] == dense || mo_shape_elements(shape) == 0);
         dense *= shape->dims[d];
         program->extent[at] = shape->dims[d];
         for (int i = 0; i < point->n_operands; i++)
