@@ -217,6 +217,7 @@ static mo_status join(fusing *f, int p, int c, int at, bool *joins,
         joined.after = whole;
     }
     *second = joined;
+    f->plan->calls[c].timed_as = f->plan->calls[p].timed_as;
     f->gone[p] = true;
     return MO_OK;
 }

@@ -75,7 +75,9 @@ static mo_status turn(laying *l, int value, const mo_plan_call *reader,
                       int *turned, mo_error *err)
 {
     mo_plan_value copy = *at(l, value);
-    mo_plan_call call = { .item = reader->item, .device = reader->device };
+    mo_plan_call call = { .item = reader->item,
+                          .device = reader->device,
+                          .timed_as = reader->timed_as };
     int twin = l->twin[value];
     mo_status status;
 
@@ -277,7 +279,9 @@ static mo_status spare_views(laying *l, mo_plan_call *call, int i,
     at(l, value)->channels_last = false;
     call->call.out[i] = last;
     l->twin[value] = last;
-    *turning = (mo_plan_call){ .item = call->item, .device = call->device };
+    *turning = (mo_plan_call){ .item = call->item,
+                               .device = call->device,
+                               .timed_as = call->timed_as };
     return make_turn(l, last, value, &turning->call, err);
 }
 

@@ -44,8 +44,10 @@ typedef struct mo_plan_value {
 
 typedef struct mo_plan_call {
     mo_call call; /* operands are values, all of one device */
-    int item;     /* the item it is a part of */
+    int item;     /* the item it is a part of; of a fused call, the last one */
     int device;
+    int timed_as; /* the item that its time counts for: of a fused call, the
+                     one that all others only put an end to */
 } mo_plan_call;
 
 typedef struct mo_plan_transfer {

@@ -124,6 +124,7 @@ static mo_status check_call(const mo_plan *plan, int c, mo_error *err)
 
     if (!is_index(it->device, plan->n_devices) ||
         !is_index(it->item, plan->n_items) ||
+        !is_index(it->timed_as, plan->n_items) ||
         plan->items[it->item].device != it->device)
         return fail_call(plan, c, err, "is not on the device of its item");
     if ((unsigned) call->kind >= MO_CALL_KINDS || call->kind == MO_CALL_VIEW)

@@ -85,7 +85,7 @@ static void fill_classes(filling *f)
         class_of(f, i)->predicted_ns += plan->items[i].predicted_ns;
     }
     for (int i = 0; i < plan->n_calls && f->from->result; i++)
-        class_of(f, plan->calls[i].item)->measured_ns +=
+        class_of(f, plan->calls[i].timed_as)->measured_ns +=
             f->from->result->call_ns[i];
     f->e.classes = f->classes;
     for (int c = 0; c <= N_CLASSES; c++)

@@ -53,7 +53,7 @@ void mo_profile_samples_add(mo_profile_samples *s, const mo_plan *plan,
 {
     memset(s->op_ns, 0, (size_t) s->rows->graph->n_ops * sizeof *s->op_ns);
     for (int c = 0; c < plan->n_calls; c++) {
-        int op = plan->items[plan->calls[c].item].op;
+        int op = plan->items[plan->calls[c].timed_as].op;
 
         if (op != MO_PLAN_NONE)
             s->op_ns[op] += result->call_ns[c];
