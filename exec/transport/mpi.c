@@ -73,6 +73,34 @@ static mo_status swap_cards(mo_world *world, const mo_card *own, mo_error *err)
                         "swap addresses", err);
 }
 
+static void name_ranks(mo_world *world)
+{
+    char name[MO_MEET_HOST + 64];
+
+    for (int r = 0; r < world->n_ranks; r++) {
+        snprintf(name, sizeof name, "rank %d (host %s)", r,
+                 world->cards[r].host);
+        mo_watch_name(world->watch, r, name);
+    }
+}
+
+static mo_status connect_all(mo_world *world, int listener, int *sockets,
+                             mo_error *err)
+{
+    mo_status status =
+        mo_meet_all(world->cards, world->n_ranks, world->rank, listener,
+                    world->patience_s / 2, sockets, err);
+
+    if (status != MO_OK)
+        return status;
+    status =
+        mo_watch_peers(world->watch, world->n_ranks, world->rank, sockets, err);
+    for (int r = 0; r < world->n_ranks && status != MO_OK; r++)
+        if (r != world->rank)
+            close(sockets[r]);
+    return status;
+}
+
 static mo_status meet(mo_world *world, mo_error *err)
 {
     int *sockets = calloc((size_t) world->n_ranks, sizeof *sockets);
@@ -86,21 +114,12 @@ static mo_status meet(mo_world *world, mo_error *err)
     if (status == MO_OK)
         status = swap_cards(world, &own, err);
     if (status == MO_OK)
-        status = mo_meet_all(world->cards, world->n_ranks, world->rank,
-                             listener, world->patience_s / 2, sockets, err);
+        status = connect_all(world, listener, sockets, err);
     if (status == MO_OK)
-        status = mo_watch_peers(world->watch, world->n_ranks, world->rank,
-                                sockets, err);
+        name_ranks(world);
     if (listener >= 0)
         close(listener);
     free(sockets);
-    for (int r = 0; r < world->n_ranks && status == MO_OK; r++) {
-        char name[MO_MEET_HOST + 64];
-
-        snprintf(name, sizeof name, "rank %d (host %s)", r,
-                 world->cards[r].host);
-        mo_watch_name(world->watch, r, name);
-    }
     return status;
 }
 

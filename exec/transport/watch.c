@@ -13,12 +13,15 @@
 
 #include "base/cleanup.h"
 #include "base/stop.h"
+#include "exec/transport/peers.h"
 #include "exec/transport/signals.h"
 #include "exec/transport/wire.h"
 
 #define MS INT64_C(1000000)
 
-static const int64_t beat_ns = 1000 * MS, soon_ns = 50 * MS;
+/* How often one looks at what nobody wakes for, and how often when something is
+ * about to be done. */
+static const int64_t later_ns = 500 * MS, soon_ns = 50 * MS;
 /* How long whoever speaks for the process is given for it, how long if the
  * launcher wants us gone (which kills a second after SIGTERM), and how long
  * until it must have left. */
@@ -32,14 +35,7 @@ static const useconds_t linger_us = 300000;
 /* A good-bye is on its way as long as what was sent before it by MPI. */
 static const int64_t left_ns = 2000 * MS;
 
-enum { NAME_SIZE = 512, NUDGE = 0 };
-
-typedef struct peer {
-    mo_wire wire;
-    char name[NAME_SIZE];
-    int64_t heard_ns, bye_ns; /* 0: not yet */
-    bool ended;               /* it may close its connection now */
-} peer;
+enum { NUDGE = 0 }; /* no signal has this number */
 
 struct mo_watch {
     mo_watch_options options;
@@ -51,15 +47,16 @@ struct mo_watch {
 
     pthread_mutex_t lock; /* for all below */
     pthread_cond_t parting;
-    peer *peers; /* by rank */
-    int n_ranks, rank;
+    mo_peers peers;
     bool told, foreign; /* the failure is not our own */
-    int64_t limit_ns, next_beat_ns, failed_ns, signal_ns;
+    int64_t limit_ns, failed_ns, signal_ns;
     int signal;
 };
 
-static void nudge(mo_watch *w, char byte)
+static void nudge(mo_watch *w)
 {
+    char byte = NUDGE;
+
     /* A full pipe wakes as well. */
     if (write(w->pipe[1], &byte, 1) < 0)
         return;
@@ -75,16 +72,15 @@ static void tell(mo_watch *w)
     if (w->told || mo_failure_get(w->options.failure, &err) == MO_OK)
         return;
     w->told = true;
-    if (!w->peers)
+    if (!w->peers.peers)
         return;
     mo_error_format(&err, why, sizeof why);
     if (w->foreign)
         snprintf(text, sizeof text, "%s", why);
     else
-        snprintf(text, sizeof text, "%.300s: %.1200s", w->peers[w->rank].name,
-                 why);
-    for (int r = 0; r < w->n_ranks; r++)
-        mo_wire_send(&w->peers[r].wire, MO_WIRE_FAIL, text);
+        snprintf(text, sizeof text, "%.300s: %.1200s",
+                 w->peers.peers[w->peers.rank].name, why);
+    mo_peers_say(&w->peers, MO_WIRE_FAIL, text);
 }
 
 void mo_watch_tell(mo_watch *watch)
@@ -93,7 +89,7 @@ void mo_watch_tell(mo_watch *watch)
     tell(watch);
     pthread_cond_broadcast(&watch->parting);
     pthread_mutex_unlock(&watch->lock);
-    nudge(watch, NUDGE);
+    nudge(watch);
 }
 
 /* The lock is not held. */
@@ -113,7 +109,7 @@ static bool have_met(mo_watch *w)
     bool met;
 
     pthread_mutex_lock(&w->lock);
-    met = w->peers != NULL;
+    met = w->peers.peers != NULL;
     pthread_mutex_unlock(&w->lock);
     return met;
 }
@@ -177,83 +173,6 @@ static void speak_in_time(mo_watch *w, int64_t now)
         end_process(w);
 }
 
-/* -------------------------------------------------------------------- peers */
-
-static void hear(mo_watch *w, peer *p, mo_wire_kind kind, const char *text,
-                 int64_t now, mo_error *why)
-{
-    p->heard_ns = now;
-    switch (kind) {
-    case MO_WIRE_FAIL:
-        if (why->status == MO_OK)
-            mo_fail(why, MO_E_IO, "%s", text);
-        break;
-    case MO_WIRE_BYE:
-        p->bye_ns = now;
-        pthread_cond_broadcast(&w->parting);
-        break;
-    case MO_WIRE_END:
-        p->ended = true;
-        break;
-    case MO_WIRE_BEAT:
-        break;
-    }
-}
-
-/* What it said comes before the fact that it is gone. */
-static void read_peer(mo_watch *w, peer *p, int64_t now, mo_error *why)
-{
-    char text[MO_WIRE_TEXT];
-    mo_wire_kind kind;
-    bool closed = false, more = true;
-
-    while (more) {
-        mo_wire_read(&p->wire, &closed);
-        more = false;
-        while (mo_wire_take(&p->wire, &kind, text, &closed)) {
-            hear(w, p, kind, text, now, why);
-            more = !closed;
-        }
-    }
-    if (!closed)
-        return;
-    mo_wire_close(&p->wire);
-    if (!p->ended && why->status == MO_OK)
-        mo_fail(why, MO_E_IO,
-                "%s is gone: it was killed, or has crashed; nothing more can "
-                "be done without it",
-                p->name);
-}
-
-static void check_silence(mo_watch *w, const peer *p, int64_t now,
-                          mo_error *why)
-{
-    double silent_s = (double) (now - p->heard_ns) * 1e-9;
-
-    if (silent_s > w->options.patience_s && why->status == MO_OK)
-        mo_fail(why, MO_E_IO,
-                "%s has not been heard of for %.0f s: it was stopped, or its "
-                "machine or the network is down",
-                p->name, silent_s);
-}
-
-static void look_at_peers(mo_watch *w, int64_t now, mo_error *why)
-{
-    for (int r = 0; r < w->n_ranks; r++) {
-        peer *p = &w->peers[r];
-
-        if (r == w->rank || p->wire.socket < 0)
-            continue;
-        read_peer(w, p, now, why);
-        if (p->wire.socket >= 0)
-            check_silence(w, p, now, why);
-        if (now >= w->next_beat_ns)
-            mo_wire_send(&p->wire, MO_WIRE_BEAT, NULL);
-    }
-    if (now >= w->next_beat_ns)
-        w->next_beat_ns = now + beat_ns;
-}
-
 /* ------------------------------------------------------------------ looking */
 
 static void read_pipe(mo_watch *w, int64_t now)
@@ -272,7 +191,7 @@ static void check_signal(mo_watch *w, int64_t now, mo_error *why)
 {
     if (w->signal == 0 || now - w->signal_ns < cause_ns || why->status != MO_OK)
         return;
-    if (!w->peers)
+    if (!w->peers.peers)
         w->options.missing(w->options.context, why);
     else
         mo_fail(why, MO_E_IO, "stopped by %s",
@@ -281,7 +200,7 @@ static void check_signal(mo_watch *w, int64_t now, mo_error *why)
 
 static void check_limit(mo_watch *w, int64_t now, mo_error *why)
 {
-    if (!w->peers && now > w->limit_ns && why->status == MO_OK)
+    if (!w->peers.peers && now > w->limit_ns && why->status == MO_OK)
         w->options.missing(w->options.context, why);
 }
 
@@ -294,8 +213,9 @@ static void look(mo_watch *w)
 
     pthread_mutex_lock(&w->lock);
     read_pipe(w, now);
-    if (w->peers)
-        look_at_peers(w, now, &why);
+    mo_peers_look(&w->peers, w->options.patience_s, &why);
+    if (mo_peers_all_said_bye(&w->peers))
+        pthread_cond_broadcast(&w->parting);
     check_limit(w, now, &why);
     foreign = why.status != MO_OK;
     check_signal(w, now, &why);
@@ -315,21 +235,16 @@ static void wait_for_news(mo_watch *w, struct pollfd *polled)
 
     polled[n++] = (struct pollfd){ .fd = w->pipe[0], .events = POLLIN };
     pthread_mutex_lock(&w->lock);
-    soon = soon || w->signal != 0 || !w->peers;
-    for (int r = 0; r < w->n_ranks; r++)
-        if (w->peers[r].wire.socket >= 0)
-            polled[n++] = (struct pollfd){ .fd = w->peers[r].wire.socket,
-                                           .events = POLLIN };
+    soon = soon || w->signal != 0 || !w->peers.peers;
+    n = mo_peers_poll(&w->peers, polled, n);
     pthread_mutex_unlock(&w->lock);
-    poll(polled, n, (int) ((soon ? soon_ns : beat_ns / 2) / MS));
+    poll(polled, n, (int) ((soon ? soon_ns : later_ns) / MS));
 }
-
-enum { MAX_POLLED = 4096 };
 
 static void *watch_out(void *context)
 {
     mo_watch *w = context;
-    struct pollfd *polled = calloc(MAX_POLLED, sizeof *polled);
+    struct pollfd *polled = calloc(MO_MAX_PEERS + 1, sizeof *polled);
 
     while (polled && !atomic_load(&w->end)) {
         wait_for_news(w, polled);
@@ -390,33 +305,21 @@ mo_status mo_watch_new(const mo_watch_options *options, double seconds,
 mo_status mo_watch_peers(mo_watch *watch, int n_ranks, int rank,
                          const int *sockets, mo_error *err)
 {
-    int64_t now = mo_stop_clock_ns();
-    peer *peers;
+    mo_status status;
 
-    if (n_ranks >= MAX_POLLED)
-        return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
-                       n_ranks);
-    peers = calloc((size_t) n_ranks, sizeof *peers);
-    if (!peers)
-        return mo_fail_memory(err);
-    for (int r = 0; r < n_ranks; r++) {
-        mo_wire_init(&peers[r].wire, r == rank ? -1 : sockets[r]);
-        peers[r].heard_ns = now;
-        snprintf(peers[r].name, sizeof peers[r].name, "rank %d", r);
-    }
     pthread_mutex_lock(&watch->lock);
-    watch->rank = rank;
-    watch->n_ranks = n_ranks;
-    watch->peers = peers;
+    status = mo_peers_init(&watch->peers, n_ranks, rank, sockets, err);
     pthread_mutex_unlock(&watch->lock);
-    nudge(watch, NUDGE);
-    return MO_OK;
+    nudge(watch);
+    return status;
 }
 
 void mo_watch_name(mo_watch *watch, int rank, const char *name)
 {
+    mo_peer *peer = &watch->peers.peers[rank];
+
     pthread_mutex_lock(&watch->lock);
-    snprintf(watch->peers[rank].name, NAME_SIZE, "%s", name);
+    snprintf(peer->name, sizeof peer->name, "%s", name);
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -424,40 +327,20 @@ void mo_watch_name(mo_watch *watch, int rank, const char *name)
 
 bool mo_watch_has_left(mo_watch *watch, int rank)
 {
-    int64_t now = mo_stop_clock_ns();
-    bool left = false;
+    bool left;
 
     pthread_mutex_lock(&watch->lock);
-    for (int r = 0; r < watch->n_ranks; r++) {
-        int64_t bye = watch->peers[r].bye_ns;
-
-        if ((rank < 0 || r == rank) && bye != 0 && now - bye > left_ns)
-            left = true;
-    }
+    left = mo_peers_has_left(&watch->peers, rank, left_ns);
     pthread_mutex_unlock(&watch->lock);
     return left;
-}
-
-/* Under the lock. */
-static void say(mo_watch *w, mo_wire_kind kind)
-{
-    for (int r = 0; r < w->n_ranks; r++)
-        mo_wire_send(&w->peers[r].wire, kind, NULL);
-}
-
-static bool all_said_bye(const mo_watch *w)
-{
-    for (int r = 0; r < w->n_ranks; r++)
-        if (r != w->rank && w->peers[r].bye_ns == 0)
-            return false;
-    return true;
 }
 
 mo_status mo_watch_part(mo_watch *watch, mo_error *err)
 {
     pthread_mutex_lock(&watch->lock);
-    say(watch, MO_WIRE_BYE);
-    while (!all_said_bye(watch) && !mo_failure_is(watch->options.failure))
+    mo_peers_say(&watch->peers, MO_WIRE_BYE, NULL);
+    while (!mo_peers_all_said_bye(&watch->peers) &&
+           !mo_failure_is(watch->options.failure))
         pthread_cond_wait(&watch->parting, &watch->lock);
     pthread_mutex_unlock(&watch->lock);
     return mo_failure_get(watch->options.failure, err);
@@ -466,7 +349,7 @@ mo_status mo_watch_part(mo_watch *watch, mo_error *err)
 void mo_watch_end(mo_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
-    say(watch, MO_WIRE_END);
+    mo_peers_say(&watch->peers, MO_WIRE_END, NULL);
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -475,19 +358,17 @@ void mo_watch_free(mo_watch *watch)
     if (!watch)
         return;
     atomic_store(&watch->end, true);
-    nudge(watch, NUDGE);
+    nudge(watch);
     pthread_join(watch->thread, NULL);
     /* After a failure the launcher wants us gone, as we do ourselves. */
     if (mo_failure_is(watch->options.failure))
         mo_signals_ignore();
     else
         mo_signals_give_back();
-    for (int r = 0; r < watch->n_ranks; r++)
-        mo_wire_close(&watch->peers[r].wire);
+    mo_peers_clear(&watch->peers);
     close(watch->pipe[0]);
     close(watch->pipe[1]);
     pthread_cond_destroy(&watch->parting);
     pthread_mutex_destroy(&watch->lock);
-    free(watch->peers);
     free(watch);
 }

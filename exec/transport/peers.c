@@ -1,0 +1,154 @@
+#include <config.h>
+
+#include "exec/transport/peers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/stop.h"
+
+static const int64_t beat_ns = 1000000000;
+
+mo_status mo_peers_init(mo_peers *peers, int n_ranks, int rank,
+                        const int *sockets, mo_error *err)
+{
+    int64_t now = mo_stop_clock_ns();
+    mo_peer *made;
+
+    if (n_ranks > MO_MAX_PEERS)
+        return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
+                       n_ranks);
+    made = calloc((size_t) n_ranks, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    for (int r = 0; r < n_ranks; r++) {
+        mo_wire_init(&made[r].wire, r == rank ? -1 : sockets[r]);
+        made[r].heard_ns = now;
+        snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
+    }
+    *peers = (mo_peers){ made, n_ranks, rank, now };
+    return MO_OK;
+}
+
+void mo_peers_clear(mo_peers *peers)
+{
+    for (int r = 0; r < peers->n_ranks; r++)
+        mo_wire_close(&peers->peers[r].wire);
+    free(peers->peers);
+    *peers = (mo_peers){ NULL, 0, 0, 0 };
+}
+
+void mo_peers_say(mo_peers *peers, mo_wire_kind kind, const char *text)
+{
+    for (int r = 0; r < peers->n_ranks; r++)
+        mo_wire_send(&peers->peers[r].wire, kind, text);
+}
+
+/* ------------------------------------------------------------------ looking */
+
+static void hear(mo_peer *p, mo_wire_kind kind, const char *text, int64_t now,
+                 mo_error *why)
+{
+    p->heard_ns = now;
+    switch (kind) {
+    case MO_WIRE_FAIL:
+        if (why->status == MO_OK)
+            mo_fail(why, MO_E_IO, "%s", text);
+        break;
+    case MO_WIRE_BYE:
+        p->bye_ns = now;
+        break;
+    case MO_WIRE_END:
+        p->ended = true;
+        break;
+    case MO_WIRE_BEAT:
+        break;
+    }
+}
+
+/* What it said comes before the fact that it is gone. */
+static void read_peer(mo_peer *p, int64_t now, mo_error *why)
+{
+    char text[MO_WIRE_TEXT];
+    mo_wire_kind kind;
+    bool closed = false, more = true;
+
+    while (more) {
+        mo_wire_read(&p->wire, &closed);
+        more = false;
+        while (mo_wire_take(&p->wire, &kind, text, &closed)) {
+            hear(p, kind, text, now, why);
+            more = !closed;
+        }
+    }
+    if (!closed)
+        return;
+    mo_wire_close(&p->wire);
+    if (!p->ended && why->status == MO_OK)
+        mo_fail(why, MO_E_IO,
+                "%s is gone: it was killed, or has crashed; nothing more can "
+                "be done without it",
+                p->name);
+}
+
+static void check_silence(const mo_peer *p, double patience_s, int64_t now,
+                          mo_error *why)
+{
+    double silent_s = (double) (now - p->heard_ns) * 1e-9;
+
+    if (silent_s > patience_s && why->status == MO_OK)
+        mo_fail(why, MO_E_IO,
+                "%s has not been heard of for %.0f s: it was stopped, or its "
+                "machine or the network is down",
+                p->name, silent_s);
+}
+
+void mo_peers_look(mo_peers *peers, double patience_s, mo_error *why)
+{
+    int64_t now = mo_stop_clock_ns();
+
+    for (int r = 0; r < peers->n_ranks; r++) {
+        mo_peer *p = &peers->peers[r];
+
+        if (p->wire.socket >= 0)
+            read_peer(p, now, why);
+        if (p->wire.socket >= 0)
+            check_silence(p, patience_s, now, why);
+    }
+    if (now < peers->next_beat_ns)
+        return;
+    mo_peers_say(peers, MO_WIRE_BEAT, NULL);
+    peers->next_beat_ns = now + beat_ns;
+}
+
+nfds_t mo_peers_poll(const mo_peers *peers, struct pollfd *polled, nfds_t n)
+{
+    for (int r = 0; r < peers->n_ranks; r++)
+        if (peers->peers[r].wire.socket >= 0)
+            polled[n++] = (struct pollfd){ .fd = peers->peers[r].wire.socket,
+                                           .events = POLLIN };
+    return n;
+}
+
+/* ------------------------------------------------------------------ leaving */
+
+bool mo_peers_all_said_bye(const mo_peers *peers)
+{
+    for (int r = 0; r < peers->n_ranks; r++)
+        if (r != peers->rank && peers->peers[r].bye_ns == 0)
+            return false;
+    return true;
+}
+
+bool mo_peers_has_left(const mo_peers *peers, int rank, int64_t ago_ns)
+{
+    int64_t now = mo_stop_clock_ns();
+
+    for (int r = 0; r < peers->n_ranks; r++) {
+        int64_t bye = peers->peers[r].bye_ns;
+
+        if ((rank < 0 || r == rank) && bye != 0 && now - bye > ago_ns)
+            return true;
+    }
+    return false;
+}
