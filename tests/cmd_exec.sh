@@ -139,23 +139,17 @@ ok "is named" grep -q "op '" "$work/err"
 
 # -------------------------------------------------------------------- ranks --
 
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-ranks()
-{
-    mpirun --oversubscribe -n "$@"
-}
+. "$top_srcdir/tests/ranks.sh"
 
-if command -v mpirun >/dev/null && ranks 2 moirai-exec --transport mpi \
+if command -v mpirun >/dev/null && mpirun -n 2 moirai-exec --transport mpi \
     --dry-run "$sol" >/dev/null 2>&1; then
-    exits "two ranks" 0 ranks 2 moirai-exec -i "$in" --check \
+    exits "two ranks" 0 mpirun -n 2 moirai-exec -i "$in" --check \
         --reference "$work/net" "$sol"
     is "one of them speaks" "$(grep -c '^equal to' "$work/out")" 1
-    exits "more devices than ranks" 1 ranks 2 moirai-exec -c inter-server \
+    exits "more devices than ranks" 1 mpirun -n 2 moirai-exec -c inter-server \
         --graph "$net" "$work/gpus"
     ok "are told" grep -q '4 devices, but there are 2 ranks' "$work/err"
-    exits "four of them" 0 ranks 4 moirai-exec -q -c inter-server \
+    exits "four of them" 0 mpirun -n 4 moirai-exec -q -c inter-server \
         --graph "$net" -i "$in" --reference "$work/net" "$work/gpus"
 else
     skip "ranks" "there is no mpirun, or no MPI in this build"

@@ -4,15 +4,13 @@
 # by ranks.  MOIRAI_PLACEMENTS says how many, 20 unless given; MOIRAI_SEED where
 # to begin, 1 unless given.
 . "${top_srcdir:=.}/tests/tap.sh"
+. "$top_srcdir/tests/ranks.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 [ -d "$data" ] || skip_all "there is no $data; set MOIRAI_DATA"
 placements=${MOIRAI_PLACEMENTS:-20}
 seed=${MOIRAI_SEED:-1}
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
 # A cluster of so many devices, all linked.
 cluster()
@@ -57,12 +55,12 @@ inputs()
 # So many ranks, or threads of one process for 0.
 run()
 {
-    ranks=$1
+    processes=$1
     shift
-    if [ "$ranks" -eq 0 ]; then
+    if [ "$processes" -eq 0 ]; then
         moirai-exec "$@"
     else
-        mpirun --oversubscribe -n "$ranks" moirai-exec "$@"
+        mpirun -n "$processes" moirai-exec "$@"
     fi
 }
 
@@ -73,14 +71,14 @@ try_placements()
         devices=$((1 + k % 4))
         fusion=$([ $((k % 2)) -eq 1 ] && echo default || echo none)
         placed_at_random "$work/$fusion.json" $devices "$k" >"$work/place.json"
-        ranks=0
+        started=0
         [ "$k" -ge $((seed + 4)) ] || [ -n "$no_mpi" ] || [ $devices -eq 1 ] ||
-            ranks=$devices
+            started=$devices
         # shellcheck disable=SC2046 # these are words
-        run $ranks -q -c "$work/$devices.xml" --fusion "$fusion" \
+        run $started -q -c "$work/$devices.xml" --fusion "$fusion" \
             --graph "$1/model.xml" $(inputs "$1") --reference "$1" \
             "$work/place.json" || {
-            echo "with seed $k, $devices devices, $ranks ranks"
+            echo "with seed $k, $devices devices, $started ranks"
             return 1
         }
     done
@@ -94,7 +92,7 @@ try_solution()
 }
 
 no_mpi=
-mpirun --oversubscribe -n 2 true >/dev/null 2>&1 || no_mpi=yes
+mpirun -n 2 true >/dev/null 2>&1 || no_mpi=yes
 [ -z "$no_mpi" ] || echo "# there is no mpirun: threads only"
 
 for model in "$data"/*/; do
