@@ -81,11 +81,13 @@ static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
     return match_rules(source->placed, f->group, err);
 }
 
-/* Can its kernels end with a program?  Those that move elements cannot. */
-static bool takes_epilogue(const mo_call *call)
+/* Can its kernels end with a program?  Those that move elements cannot, nor
+ * those that count in integers. */
+static bool takes_epilogue(const mo_plan *plan, const mo_call *call)
 {
     switch (call->kind) {
     case MO_CALL_POINT:
+        return true;
     case MO_CALL_MATMUL:
     case MO_CALL_CONV:
     case MO_CALL_POOL:
@@ -94,7 +96,8 @@ static bool takes_epilogue(const mo_call *call)
     case MO_CALL_NORM:
     case MO_CALL_CUMSUM:
     case MO_CALL_ATTENTION:
-        return call->n_out == 1;
+        return call->n_out == 1 &&
+               mo_elem_is_real(plan->values[call->out[0]].desc.elem);
     default:
         return false;
     }
@@ -148,7 +151,8 @@ static int base_of(const fusing *f, int c, int at)
     if (p == MO_PLAN_NONE || f->reads[value] != 1)
         return MO_PLAN_NONE;
     first = &f->plan->calls[p];
-    if (first->device != second->device || !takes_epilogue(&first->call) ||
+    if (first->device != second->device ||
+        !takes_epilogue(f->plan, &first->call) ||
         !belong_together(f, first, second) ||
         !is_in_step(f->plan, &second->call, at))
         return MO_PLAN_NONE;
