@@ -1,0 +1,48 @@
+#!/bin/sh
+# The way of a network through all tools and two hosts: the model is emitted
+# here, solved where there is nothing but the model, and only the solution comes
+# back to be run.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+moirai-solve --list >"$work/solvers" 2>/dev/null ||
+    skip_all "no solver can be listed"
+mkdir "$work/home" "$work/host"
+cp "$top_srcdir"/examples/two_branches/* "$work/home"
+chmod u+w "$work"/home/*
+
+# Emits with these options, has it solved elsewhere, runs what comes back.
+way()
+{
+    file=$1
+    shift
+    (cd "$work/home" && moirai-emit -q "$@" model.xml -o "$file") &&
+        mv "$work/home/$file" "$work/host" &&
+        (cd "$work/host" &&
+            moirai-solve -q --time 60 "$file" -o answer.sol) &&
+        mv "$work/host/answer.sol" "$work/home" && rm "$work/host/$file" &&
+        (cd "$work/home" && moirai-exec --json -i input0.npy --reference . \
+            --check answer.sol)
+}
+
+exits "a model as LP" 0 way model.lp
+ok "on both devices" grep -q '"transfers": [1-9]' "$work/out"
+is "the other host keeps nothing" "$(ls "$work/host")" ""
+exits "as MPS, compressed" 0 way model.mps.gz
+exits "coarsened, tensors sent once" 0 \
+    way model.lp --fusion default --tensors once
+exits "links that congest, memory by the moment" 0 \
+    way model.lp --fusion default --congestion link --memory live
+exits "the paper's model" 0 way model.lp --fusion default --formulation paper
+(cd "$work/home" && moirai-profile run -q --runs 5 -c model.cluster.xml \
+    --fusion default -o model.profile.xml model.xml)
+exits "by times that were measured" 0 \
+    way model.lp --fusion default -p model.profile.xml
+sed 's/gflops="40"/gflops="41"/' "$work/home/model.cluster.xml" \
+    >"$work/other.xml" && mv "$work/other.xml" "$work/home/model.cluster.xml"
+exits "a cluster that is not what it was" 1 \
+    sh -c "cd '$work/home' && moirai-exec answer.sol"
+ok "is missed" grep -q 'no cluster [0-9a-f]*, which the solution is of' \
+    "$work/err"
+
+done_testing
