@@ -43,4 +43,8 @@ void random_plan_of(random_plan *r, mo_graph *fine, mo_graph *same,
 /* The graph alone. */
 mo_graph *random_network(unsigned seed);
 
+/* Another kind of network: pictures through convolutions, biases, activations,
+ * sums, pools, joins, views and averages. */
+mo_graph *random_picture(unsigned seed);
+
 #endif
