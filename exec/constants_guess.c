@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "base/json.h"
 #include "exec/constants_parts.h"
+#include "exec/constants_reader.h"
 #include "ingest/operator.h"
 
 /*
@@ -11,64 +11,33 @@
  * random weights can show.
  */
 
-/* A reader of the constant, as its rule sees it. */
-typedef struct reader {
-    const mo_graph *g;
-    int op;
-    mo_shape in, out; /* of its first input and its first output */
-    mo_dense *value;  /* to be filled: n numbers */
-    int64_t n;
-} reader;
+typedef bool rule(mo_reader *r);
 
-typedef bool rule(reader *r);
-
-/* The shape of what op reads at port. */
-static bool input_shape(const mo_graph *g, int op, int port, mo_shape *shape)
-{
-    for (int i = op < g->n_ops ? g->in_start[op] : 0;
-         op < g->n_ops && i < g->in_start[op + 1]; i++) {
-        const mo_edge *e = &g->edges[g->in_edges[i]];
-        const mo_tensor *t = &g->tensors[e->tensor];
-
-        if (e->dst_port == port)
-            return mo_shape_at(g->ops[e->from].shape, t->port < 0 ? 0 : t->port,
-                               shape);
-    }
-    for (int f = g->feed_start[op]; f < g->feed_start[op + 1]; f++) {
-        int from = g->feed_port[f];
-
-        if (g->feeds[f].dst_port == port)
-            return mo_shape_at(g->ops[g->feeds[f].from].shape,
-                               from < 0 ? 0 : from, shape);
-    }
-    return false;
-}
-
-static bool put(reader *r, int64_t at, int64_t number)
+static bool put(mo_reader *r, int64_t at, int64_t number)
 {
     if (at < r->n)
         mo_dense_put_int(r->value, at, number);
     return at < r->n;
 }
 
-static bool put_all(reader *r, int64_t number)
+static bool put_all(mo_reader *r, int64_t number)
 {
     for (int64_t i = 0; i < r->n; i++)
         put(r, i, number);
     return true;
 }
 
-static bool put_zeros(reader *r)
+static bool put_zeros(mo_reader *r)
 {
     return put_all(r, 0);
 }
 
-static bool put_ones(reader *r)
+static bool put_ones(mo_reader *r)
 {
     return put_all(r, 1);
 }
 
-static bool put_target(reader *r)
+static bool put_target(mo_reader *r)
 {
     for (int d = 0; d < r->out.rank; d++)
         put(r, d, r->out.dims[d]);
@@ -77,7 +46,7 @@ static bool put_target(reader *r)
 
 /* Each dimension of the result comes from the first of its size that is left.
  */
-static bool put_order(reader *r)
+static bool put_order(mo_reader *r)
 {
     bool used[MO_MAX_RANK] = { false };
 
@@ -98,7 +67,8 @@ static bool put_order(reader *r)
 }
 
 /* Axes of longer that are not in shorter, in order. */
-static bool put_lost(reader *r, const mo_shape *longer, const mo_shape *shorter)
+static bool put_lost(mo_reader *r, const mo_shape *longer,
+                     const mo_shape *shorter)
 {
     int64_t found = 0;
     int at = 0;
@@ -116,18 +86,18 @@ static bool put_lost(reader *r, const mo_shape *longer, const mo_shape *shorter)
     return found == r->n && at == shorter->rank;
 }
 
-static bool put_squeezed(reader *r)
+static bool put_squeezed(mo_reader *r)
 {
     return put_lost(r, &r->in, &r->out);
 }
 
-static bool put_unsqueezed(reader *r)
+static bool put_unsqueezed(mo_reader *r)
 {
     return put_lost(r, &r->out, &r->in);
 }
 
 /* Axes whose sizes differ first, then others from the front. */
-static bool put_changed(reader *r)
+static bool put_changed(mo_reader *r)
 {
     int64_t found = 0;
 
@@ -138,12 +108,12 @@ static bool put_changed(reader *r)
     return found == r->n;
 }
 
-static bool put_reduced(reader *r)
+static bool put_reduced(mo_reader *r)
 {
     return r->in.rank == r->out.rank ? put_changed(r) : put_squeezed(r);
 }
 
-static bool put_last(reader *r)
+static bool put_last(mo_reader *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         put(r, i, r->in.rank - r->n + i);
@@ -151,7 +121,7 @@ static bool put_last(reader *r)
 }
 
 /* The first axis that the first of several results has less of. */
-static int split_axis(const reader *r)
+static int split_axis(const mo_reader *r)
 {
     int axis = 0;
 
@@ -161,7 +131,7 @@ static int split_axis(const reader *r)
     return axis;
 }
 
-static bool put_lengths(reader *r)
+static bool put_lengths(mo_reader *r)
 {
     int axis = split_axis(r);
 
@@ -179,7 +149,7 @@ static bool put_lengths(reader *r)
 }
 
 /* Where a slice ends that begins at 0, along the axes put_changed chooses. */
-static bool put_ends(reader *r)
+static bool put_ends(mo_reader *r)
 {
     bool done = put_changed(r);
 
@@ -188,7 +158,7 @@ static bool put_ends(reader *r)
     return done;
 }
 
-static bool put_padding(reader *r)
+static bool put_padding(mo_reader *r)
 {
     if (r->n != r->in.rank || r->in.rank != r->out.rank)
         return false;
@@ -197,171 +167,65 @@ static bool put_padding(reader *r)
     return true;
 }
 
-static bool put_count(reader *r)
+static bool put_count(mo_reader *r)
 {
     return put_all(r, mo_shape_elements(&r->out));
 }
 
-static bool put_first_axes(reader *r)
+static bool put_first_axes(mo_reader *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         put(r, i, i);
     return true;
 }
 
-/* Are they equal but for an axis that the longer one has more? */
-static bool is_without(const mo_shape *longer, int axis,
-                       const mo_shape *shorter)
-{
-    mo_shape rest = *longer;
-
-    memmove(rest.dims + axis, longer->dims + axis + 1,
-            (size_t) (longer->rank - axis - 1) * sizeof *rest.dims);
-    rest.rank--;
-    return mo_shape_equal(&rest, shorter);
-}
-
-static bool takes_squeezed(const reader *r, int axis)
-{
-    return r->in.dims[axis] == 1 && is_without(&r->in, axis, &r->out);
-}
-
-static bool takes_unsqueezed(const reader *r, int axis)
-{
-    return r->out.dims[axis] == 1 && is_without(&r->out, axis, &r->in);
-}
-
-static bool takes_changed(const reader *r, int axis)
-{
-    mo_shape changed = r->in;
-
-    changed.dims[axis] = r->out.dims[axis];
-    return r->in.rank == r->out.rank && mo_shape_equal(&changed, &r->out);
-}
-
-static bool takes_reduced(const reader *r, int axis)
-{
-    if (r->in.rank == r->out.rank)
-        return r->out.dims[axis] == 1 && takes_changed(r, axis);
-    return is_without(&r->in, axis, &r->out);
-}
-
-/* Over another axis, which may have one element, nothing would be left. */
-static bool takes_last(const reader *r, int axis)
-{
-    return axis == r->in.rank - 1;
-}
-
-static bool takes_any(const reader *r, int axis)
-{
-    return axis < r->in.rank;
-}
-
-/* The indices' dimensions stand in place of the axis. */
-static bool takes_gathered(const reader *r, int axis)
-{
-    mo_shape index, want = r->in;
-    int64_t batch = 0;
-    int more;
-
-    if (!input_shape(r->g, r->op, 1, &index))
-        return false;
-    if (r->g->ops[r->op].attrs)
-        mo_json_ints(r->g->ops[r->op].attrs, "batch_dims", &batch, 1);
-    if (batch < 0 || batch > index.rank || batch > axis)
-        return false;
-    more = index.rank - (int) batch;
-    if (want.rank - 1 + more != r->out.rank)
-        return false;
-    memmove(want.dims + axis + more, r->in.dims + axis + 1,
-            (size_t) (r->in.rank - axis - 1) * sizeof *want.dims);
-    memcpy(want.dims + axis, index.dims + batch,
-           (size_t) more * sizeof *want.dims);
-    want.rank = r->out.rank;
-    return mo_shape_equal(&want, &r->out);
-}
-
-/* What an input means.  Where it may be a single axis, several ops may share
- * it, and takes says which axes would do for one of them; rank is then that of
- * its input, or of its output. */
-typedef struct meaning {
+/* What inputs mean that are more than one axis. */
+static const struct {
     const char *type;
     int port;
     rule *rule;
-    bool (*takes)(const reader *r, int axis);
-    bool of_output;
-} meaning;
-
-static const meaning meanings[] = {
-    { "Broadcast", 1, put_target, NULL, false },
-    { "CumSum", 1, NULL, takes_any, false },
-    { "Divide", 1, put_ones, NULL, false },
-    { "FloorMod", 1, put_ones, NULL, false },
-    { "Gather", 2, NULL, takes_gathered, false },
-    { "MVN", 1, put_last, takes_last, false },
-    { "Mod", 1, put_ones, NULL, false },
-    { "NormalizeL2", 1, put_last, takes_last, false },
-    { "Pad", 1, put_zeros, NULL, false },
-    { "Pad", 2, put_padding, NULL, false },
-    { "Range", 0, put_zeros, NULL, false },
-    { "Range", 1, put_count, NULL, false },
-    { "Range", 2, put_ones, NULL, false },
-    { "ReduceL1", 1, put_reduced, takes_reduced, false },
-    { "ReduceL2", 1, put_reduced, takes_reduced, false },
-    { "ReduceLogicalAnd", 1, put_reduced, takes_reduced, false },
-    { "ReduceLogicalOr", 1, put_reduced, takes_reduced, false },
-    { "ReduceMax", 1, put_reduced, takes_reduced, false },
-    { "ReduceMean", 1, put_reduced, takes_reduced, false },
-    { "ReduceMin", 1, put_reduced, takes_reduced, false },
-    { "ReduceProd", 1, put_reduced, takes_reduced, false },
-    { "ReduceSum", 1, put_reduced, takes_reduced, false },
-    { "Reshape", 1, put_target, NULL, false },
-    { "Roll", 1, put_ones, NULL, false },
-    { "Roll", 2, put_first_axes, NULL, false },
-    { "Slice", 1, put_zeros, NULL, false },
-    { "Slice", 2, put_ends, NULL, false },
-    { "Slice", 3, put_ones, NULL, false },
-    { "Slice", 4, put_changed, NULL, false },
-    { "Split", 1, NULL, takes_changed, false },
-    { "Squeeze", 1, put_squeezed, takes_squeezed, false },
-    { "Transpose", 1, put_order, NULL, false },
-    { "Unsqueeze", 1, put_unsqueezed, takes_unsqueezed, true },
-    { "VariadicSplit", 1, NULL, takes_changed, false },
-    { "VariadicSplit", 2, put_lengths, NULL, false },
+} rules[] = {
+    { "Broadcast", 1, put_target },
+    { "Divide", 1, put_ones },
+    { "FloorMod", 1, put_ones },
+    { "MVN", 1, put_last },
+    { "Mod", 1, put_ones },
+    { "NormalizeL2", 1, put_last },
+    { "Pad", 1, put_zeros },
+    { "Pad", 2, put_padding },
+    { "Range", 0, put_zeros },
+    { "Range", 1, put_count },
+    { "Range", 2, put_ones },
+    { "ReduceL1", 1, put_reduced },
+    { "ReduceL2", 1, put_reduced },
+    { "ReduceLogicalAnd", 1, put_reduced },
+    { "ReduceLogicalOr", 1, put_reduced },
+    { "ReduceMax", 1, put_reduced },
+    { "ReduceMean", 1, put_reduced },
+    { "ReduceMin", 1, put_reduced },
+    { "ReduceProd", 1, put_reduced },
+    { "ReduceSum", 1, put_reduced },
+    { "Reshape", 1, put_target },
+    { "Roll", 1, put_ones },
+    { "Roll", 2, put_first_axes },
+    { "Slice", 1, put_zeros },
+    { "Slice", 2, put_ends },
+    { "Slice", 3, put_ones },
+    { "Slice", 4, put_changed },
+    { "Squeeze", 1, put_squeezed },
+    { "Transpose", 1, put_order },
+    { "Unsqueeze", 1, put_unsqueezed },
+    { "VariadicSplit", 2, put_lengths },
 };
 
-static const meaning *find_meaning(const char *type, int port)
+static rule *find_rule(const char *type, int port)
 {
     const mo_operator *known = type ? mo_operator_find(type) : NULL;
 
-    for (size_t i = 0; known && i < sizeof meanings / sizeof *meanings; i++)
-        if (meanings[i].port == port &&
-            strcmp(meanings[i].type, known->name) == 0)
-            return &meanings[i];
+    for (size_t i = 0; known && i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].port == port && strcmp(rules[i].type, known->name) == 0)
+            return rules[i].rule;
     return NULL;
-}
-
-static reader reader_of(const mo_graph *g, const mo_edge *feed, mo_dense *value)
-{
-    reader r = { .g = g,
-                 .op = feed->to,
-                 .value = value,
-                 .n = mo_desc_elements(&value->desc) };
-
-    if (!input_shape(g, r.op, 0, &r.in))
-        r.in.rank = 0;
-    if (!mo_shape_at(g->ops[r.op].shape, 0, &r.out))
-        r.out.rank = 0;
-    return r;
-}
-
-/* Would this axis, negative ones counted from the back, do for the reader? */
-static bool does_for(const reader *r, const meaning *means, int axis)
-{
-    int rank = means->of_output ? r->out.rank : r->in.rank;
-
-    axis += axis < 0 ? rank : 0;
-    return axis >= 0 && axis < rank && means->takes(r, axis);
 }
 
 /* What the readers of a constant say about it. */
@@ -375,19 +239,24 @@ static int axis_of(int candidate)
     return candidate < MO_MAX_RANK ? candidate : MO_MAX_RANK - 1 - candidate;
 }
 
+/* Does the reader take it for one axis?  Then it votes. */
+static bool vote(const mo_reader *r, int port, opinions *o)
+{
+    bool is_axis = false;
+
+    for (int i = 0; i < 2 * MO_MAX_RANK && r->n == 1; i++)
+        o->votes[i] += mo_reader_takes(r, port, axis_of(i), &is_axis);
+    return is_axis;
+}
+
 static void hear(const mo_graph *g, const mo_edge *feed, mo_dense *value,
                  opinions *o)
 {
-    const meaning *means = find_meaning(g->ops[feed->to].type, feed->dst_port);
-    reader r = reader_of(g, feed, value);
+    mo_reader r = mo_reader_of(g, feed, value);
+    rule *tells = find_rule(g->ops[feed->to].type, feed->dst_port);
 
-    if (!means)
-        return;
-    if (means->takes && r.n == 1)
-        for (int i = 0; i < 2 * MO_MAX_RANK; i++)
-            o->votes[i] += does_for(&r, means, axis_of(i));
-    else
-        o->settled = means->rule && means->rule(&r);
+    if (!vote(&r, feed->dst_port, o))
+        o->settled = tells && tells(&r);
 }
 
 static bool elect(const opinions *o, mo_dense *value)
