@@ -178,6 +178,8 @@ ok "ops that are one are a row" grep -q 'signature="Convolution+Add' \
     "$work/run.xml"
 exits "to standard output" 0 moirai-profile run -q --runs 1 "$net/model.xml"
 ok "it is a profile" grep -q '<op device="cpu"' "$work/out"
+exits "while the others rest" 0 moirai-profile run -q --runs 1 --alone \
+    -c "$net/model.cluster.xml" "$net/model.xml"
 complains "no CPUs" 1 "has no device of kind cpu" \
     moirai-profile run -c inter-server "$net/model.xml"
 complains "two graphs" 2 "one graph" \

@@ -53,6 +53,8 @@ int main(int argc, char **argv)
           MO_OPTION_LIST, .to = &o.inputs },
         { 0, "runs", "N", "run: how often each op is measured, 25",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
+        { 0, "alone", NULL, "run: measure a device while the others rest",
+          MO_OPTION_FLAG, .to = &o.alone },
         { 0, "random-weights", "SEED",
           "run: for weights whose file is missing, 0", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },

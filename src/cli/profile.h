@@ -25,6 +25,7 @@ typedef struct mo_profile_options {
     const char *cluster, *fusion;
     mo_option_list shapes, inputs; /* to be freed by the command */
     int64_t runs, weights;
+    bool alone;
 } mo_profile_options;
 
 /* files: graphs with measured times, and profiles. */

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/team.h"
 #include "cli/exec_inputs.h"
 #include "cli/exec_job.h"
 #include "cli/exec_units.h"
 #include "cli/profile.h"
+#include "cli/profile_company.h"
 #include "cli/profile_links.h"
 #include "cli/profile_rows.h"
 #include "cli/profile_samples.h"
@@ -97,43 +99,69 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
 }
 
 /* The whole network, on a device like this. */
-static mo_status run_once(work *w, int device, mo_profile_samples *samples,
-                          mo_error *err)
+static mo_solo solo_on(const work *w, int device)
 {
-    const mo_world_options world_options = { 0 };
-    mo_run_options options = {
-        .transport = &mo_transport_local,
-        .backends = &w->units.backends[device],
-        .units = &w->units.options[device],
-        .rank_of = here,
-        .inputs = w->inputs.values,
-        .warm_ups = MO_EXEC_WARM_UPS,
-        .runs = (int) ((w->o->runs + ROUNDS - 1) / ROUNDS),
-    };
+    return (mo_solo){ w->job.plan, w->inputs.values, w->units.backends[device],
+                      w->units.options[device] };
+}
+
+/* Is there a processor for each thread of the devices that are measured? */
+static bool fit_together(const work *w)
+{
+    int64_t threads = 0;
+
+    for (int k = 0; k < w->cluster->n_devices; k++)
+        if (is_measured(w->cluster, k))
+            threads += w->units.options[k].threads;
+    return threads <= mo_team_cores();
+}
+
+/* Puts all devices but one to work. */
+static mo_status find_company(const work *w, int device, mo_company **company,
+                              mo_error *err)
+{
+    mo_solo *solos = calloc((size_t) w->cluster->n_devices, sizeof *solos);
+    int n = 0;
+    mo_status status;
+
+    if (!solos)
+        return mo_fail_memory(err);
+    for (int k = 0; k < w->cluster->n_devices && !w->o->alone; k++)
+        if (k != device && is_measured(w->cluster, k) && fit_together(w))
+            solos[n++] = solo_on(w, k);
+    status = mo_company_begin(solos, n, company, err);
+    free(solos);
+    return status;
+}
+
+static mo_status run_round(work *w, const mo_solo *solo,
+                           mo_profile_samples *samples, mo_error *err)
+{
+    int runs = (int) ((w->o->runs + ROUNDS - 1) / ROUNDS);
     mo_run_result result = { 0 };
     mo_status status =
-        mo_transport_local.open(&world_options, &options.world, err);
+        mo_solo_run(solo, MO_EXEC_WARM_UPS, runs, NULL, &result, err);
 
-    if (status != MO_OK)
-        return status;
-    status = mo_run_plan(w->job.plan, &options, &result, err);
     if (status == MO_OK)
         mo_profile_samples_add(samples, w->job.plan, &result);
-    mo_transport_local.close(options.world);
     mo_run_result_clear(&result);
+    mo_progress_update(&w->progress, ++w->done);
     return status;
 }
 
 static mo_status measure(work *w, int device, mo_error *err)
 {
+    mo_solo solo = solo_on(w, device);
     mo_profile_samples samples = { 0 };
+    mo_company *company = NULL;
     mo_status status =
         mo_profile_samples_begin(&w->rows, w->job.plan, ROUNDS, &samples, err);
 
-    for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
-        status = run_once(w, device, &samples, err);
-        mo_progress_update(&w->progress, ++w->done);
-    }
+    if (status == MO_OK)
+        status = find_company(w, device, &company, err);
+    for (int i = 0; i < ROUNDS && status == MO_OK; i++)
+        status = run_round(w, &solo, &samples, err);
+    mo_company_end(company);
     if (status == MO_OK)
         mo_profile_samples_sum_up(&samples, (int) w->o->runs, w->measured);
     mo_profile_samples_clear(&samples);

@@ -1,0 +1,37 @@
+/*
+ * profile_company.h - a network on one device, and others that run beside it.
+ *
+ * Devices of one machine share its memory and its clocks: what an op takes is
+ * measured while all of them are at work, as they will be.
+ */
+#ifndef MO_CLI_PROFILE_COMPANY_H
+#define MO_CLI_PROFILE_COMPANY_H
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "exec/backend/backend.h"
+#include "exec/plan/plan.h"
+#include "exec/run.h"
+
+/* A device with a plan of its own. */
+typedef struct mo_solo {
+    const mo_plan *plan; /* of one device */
+    const mo_dense *inputs;
+    const mo_backend *backend;
+    mo_unit_options unit;
+} mo_solo;
+
+/* Runs it here; result begins as zeros and is the caller's to clear. */
+mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs,
+                      const mo_stop *stop, mo_run_result *result,
+                      mo_error *err);
+
+typedef struct mo_company mo_company;
+
+/* From here on n others run again and again, each in a thread; solos are
+ * copied.  What they compute, and whether they can, is nobody's concern. */
+mo_status mo_company_begin(const mo_solo *solos, int n, mo_company **company,
+                           mo_error *err);
+void mo_company_end(mo_company *company);
+
+#endif
