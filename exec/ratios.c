@@ -8,6 +8,7 @@ typedef struct way {
     int64_t sent, received; /* when each end began */
     int64_t waited;         /* when the receiver had nothing else to do */
     int64_t there;          /* when it went on */
+    int64_t gone;           /* when the sender did */
 } way;
 
 typedef struct walk {
@@ -38,10 +39,13 @@ static void note_step(walk *w, int device, int i)
         w->ways[step->what].sent = time->begin_ns;
     if (step->kind == MO_STEP_RECEIVE)
         w->ways[step->what].received = time->begin_ns;
-    if (step->kind == MO_STEP_AWAIT &&
-        w->plan->transfers[step->what].to == device) {
+    if (step->kind != MO_STEP_AWAIT)
+        return;
+    if (w->plan->transfers[step->what].to == device) {
         w->ways[step->what].waited = time->begin_ns;
         w->ways[step->what].there = time->end_ns;
+    } else {
+        w->ways[step->what].gone = time->end_ns;
     }
 }
 
@@ -52,9 +56,18 @@ static void note_ways(walk *w)
             note_step(w, k, i);
 }
 
-static int64_t duration(const way *t)
+/* Until one end went on, from when both had begun. */
+static int64_t duration(const way *t, int64_t end)
 {
-    return larger(t->there - larger(t->sent, t->received), 0);
+    return larger(end - larger(t->sent, t->received), 0);
+}
+
+static int64_t duration_at(const walk *w, int transfer, int device)
+{
+    const way *t = &w->ways[transfer];
+    bool sending = w->plan->transfers[transfer].from == device;
+
+    return duration(t, sending ? t->gone : t->there);
 }
 
 /* The device whose next step is the first of all; MO_PLAN_NONE at the end. */
@@ -85,8 +98,8 @@ static void do_step(walk *w, int device)
     if (step->kind == MO_STEP_COMPUTE)
         *clock += time->end_ns - time->begin_ns;
     else if (step->kind == MO_STEP_AWAIT)
-        *clock = larger(*clock,
-                        w->begun[step->what] + duration(&w->ways[step->what]));
+        *clock = larger(*clock, w->begun[step->what] +
+                                    duration_at(w, step->what, device));
     else
         w->begun[step->what] = larger(w->begun[step->what], *clock);
 }
@@ -125,9 +138,10 @@ static double hidden_ratio(const walk *w)
     for (int t = 0; t < w->plan->n_transfers; t++) {
         const way *at = &w->ways[t];
         int64_t idle = larger(at->there - at->waited, 0);
+        int64_t took = duration(at, at->there);
 
-        all += (double) duration(at);
-        waited += (double) (idle < duration(at) ? idle : duration(at));
+        all += (double) took;
+        waited += (double) (idle < took ? idle : took);
     }
     return part(all - waited, all);
 }

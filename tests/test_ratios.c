@@ -110,6 +110,36 @@ START_TEST(a_transfer_behind_a_call_is_hidden)
 }
 END_TEST
 
+/* B is busy until long after the tensor has come; A went on at once. */
+START_TEST(a_sender_does_not_wait_for_a_late_reader)
+{
+    static mo_plan_step a[] = { { MO_STEP_COMPUTE, 0, 0 },
+                                { MO_STEP_SEND, 0, 2 },
+                                { MO_STEP_AWAIT, 0, 4 },
+                                { MO_STEP_COMPUTE, 0, 6 } };
+    static mo_run_step a_times[] = {
+        { 0, 10 }, { 10, 10 }, { 10, 12 }, { 12, 30 }
+    };
+    story s = told();
+    mo_ratios r;
+
+    s.b[0] = (mo_plan_step){ MO_STEP_RECEIVE, 0, 1 };
+    s.b[1] = (mo_plan_step){ MO_STEP_COMPUTE, 1, 3 };
+    s.b_times[0] = (mo_run_step){ 0, 0 };
+    s.b_times[1] = (mo_run_step){ 0, 30 };
+    s.b_times[2] = (mo_run_step){ 30, 30 };
+    s.b_times[3] = (mo_run_step){ 30, 40 };
+    bind(&s);
+    s.devices[0].steps = a;
+    s.devices[0].n_steps = COUNT(a);
+    s.times[0] = a_times;
+    s.result.median_ns = 40;
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.path, 1);
+    ck_assert_double_eq(r.hidden, 1);
+}
+END_TEST
+
 START_TEST(without_steps_nothing_is_told)
 {
     story s = told();
@@ -159,6 +189,7 @@ SUITE(ratios)
 {
     TEST(ratios_follow_from_the_times);
     TEST(a_transfer_behind_a_call_is_hidden);
+    TEST(a_sender_does_not_wait_for_a_late_reader);
     TEST(without_steps_nothing_is_told);
     TEST(a_trace_has_calls_and_arrows);
 }
