@@ -19,7 +19,16 @@
  * by mistake.  work, context and n_jobs are only read by who holds a job, and
  * only change when all are done.
  */
-enum { MOST_THREADS = 256, SPINS = 4000, JOIN_SPINS = 20000, LINE = 64 };
+enum { MOST_THREADS = 256, LINE = 64 };
+
+/* Turns of waiting awake, some 40 us until a member sleeps and 100 us until
+ * who waits for the last job lets others have the processor.  A pause of x86 is
+ * as long as many turns elsewhere. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { SPINS = 600, JOIN_SPINS = 1500 };
+#else
+enum { SPINS = 8000, JOIN_SPINS = 20000 };
+#endif
 
 typedef struct member {
     mo_crew *crew;
