@@ -7,9 +7,9 @@
  * has a device for each rank.  Words: slow (calls take their time), failing (a
  * kernel fails), early=R (rank R fails before it begins), early_exit=R (rank R
  * leaves in silence), other=R (rank R has another plan), late=R (rank R sleeps
- * before it opens), stop=R (rank R stops as by SIGSTOP after a while, and is
- * ended later), shared (two devices for each rank), idle (all devices belong to
- * rank 0), here=DIR (leaves a file there when it has begun), runs=N, calls=N,
+ * before it opens), stop=R (rank R stops as by SIGSTOP after a while), shared
+ * (two devices for each rank), idle (all devices belong to rank 0), here=DIR
+ * (leaves a file there when it has begun, and what it says), runs=N, calls=N,
  * elements=N, seed=N, patience=SECONDS.  Rank 0 prints "right" when all outputs
  * are.
  */
@@ -72,13 +72,31 @@ static const char *rank_by_launcher(void)
     return rank ? rank : "0";
 }
 
+/* A file of this rank in the folder for them. */
+static FILE *open_here(const char *name, const char *mode)
+{
+    char path[4096];
+
+    if (!text("here"))
+        return NULL;
+    snprintf(path, sizeof path, "%s/%s.%s", text("here"), name,
+             rank_by_launcher());
+    return fopen(path, mode);
+}
+
+/* Also to a file: a launcher that ends a job may lose what it was told. */
 static void print(const mo_error *why)
 {
     char said[2048], line[2100];
     int n =
         snprintf(line, sizeof line, "exec_fault[%s]: %s\n", rank_by_launcher(),
                  mo_error_format(why, said, sizeof said));
+    FILE *file = open_here("said", "a");
 
+    if (file) {
+        fputs(line, file);
+        fclose(file);
+    }
     /* One write, so that lines of several ranks are not mixed up. */
     if (write(STDERR_FILENO, line, (size_t) n) < 0)
         return;
@@ -173,7 +191,6 @@ static void *stop_soon(void *context)
 static void meet_fate(long rank)
 {
     pthread_t thread;
-    char path[4096];
     FILE *file;
 
     if (number("stop", -1) == rank &&
@@ -181,10 +198,7 @@ static void meet_fate(long rank)
         pthread_detach(thread);
     if (number("late", -1) == rank)
         sleep(60);
-    if (!text("here"))
-        return;
-    snprintf(path, sizeof path, "%s/%ld", text("here"), rank);
-    file = fopen(path, "w");
+    file = open_here("begun", "w");
     if (file)
         fclose(file);
 }

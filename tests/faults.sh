@@ -44,7 +44,7 @@ await()
 
 all_here()
 {
-    [ "$(find "$work/here" -type f | wc -l)" -eq "$n" ]
+    [ "$(find "$work/here" -name 'begun.*' | wc -l)" -eq "$n" ]
 }
 
 all_gone()
@@ -58,9 +58,9 @@ all_told()
     r=0
     while [ $r -lt "$n" ]; do
         if [ $r -ne "$victim" ]; then
-            [ "$(grep -c "^exec_fault\[$r\]: " "$work/err")" -eq 1 ] || return 1
-            grep -q "^exec_fault\[$r\]: rank $victim .*is gone" "$work/err" ||
-                return 1
+            said=$work/here/said.$r
+            [ -e "$said" ] && [ "$(wc -l <"$said")" -eq 1 ] &&
+                grep -q ": rank $victim .*is gone" "$said" || return 1
         fi
         r=$((r + 1))
     done
@@ -99,7 +99,7 @@ while [ $i -lt "$kills" ]; do
     if ! all_told; then
         silent=$((silent + 1))
         echo "# kill $i: rank $victim of $n"
-        comment <"$work/err"
+        cat "$work/here"/said.* "$work/err" 2>&1 | comment
     fi
     i=$((i + 1))
 done

@@ -184,6 +184,7 @@ static mo_status open_world(const mo_world_options *options, mo_world **world,
     }
     if (w->watch)
         fail(w, err ? err : &own);
+    atexit(mo_watch_linger);
     free_world(w);
     return status;
 }
@@ -207,6 +208,8 @@ static void close_world(mo_world *world)
         return;
     if (!mo_failure_is(&world->inside.failure))
         part(world);
+    else
+        atexit(mo_watch_linger); /* the command may not have spoken yet */
     free_world(world);
 }
 

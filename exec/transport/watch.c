@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -29,9 +30,6 @@ static const int64_t grace_ns = 1000 * MS, short_grace_ns = 200 * MS;
 static const int64_t leave_ns = 6000 * MS;
 /* How long news of the cause may take that makes a launcher send signals. */
 static const int64_t cause_ns = 200 * MS;
-/* How long one stays that has spoken before all had met: the others find out
- * who is missing by looking who is there. */
-static const useconds_t linger_us = 300000;
 /* A good-bye is on its way as long as what was sent before it by MPI. */
 static const int64_t left_ns = 2000 * MS;
 
@@ -130,8 +128,7 @@ static void end_process(mo_watch *w)
         w->options.last_words(&why);
     else
         print_plainly(&why);
-    if (!have_met(w))
-        usleep(linger_us);
+    mo_watch_linger();
     mo_cleanup_now();
     _exit(EXIT_FAILURE);
 }
@@ -143,6 +140,13 @@ void mo_watch_speak(mo_watch *watch)
         while (atomic_load(&watch->spoken_ns) == 0)
             pause();
     atomic_store(&watch->spoken_ns, mo_stop_clock_ns());
+}
+
+void mo_watch_linger(void)
+{
+    struct timespec half_a_second = { .tv_nsec = 500 * MS };
+
+    nanosleep(&half_a_second, NULL);
 }
 
 void mo_watch_give_up(mo_watch *watch)

@@ -56,6 +56,14 @@ void mo_watch_speak(mo_watch *watch);
 /* Prints the last words at once and ends the process. */
 void mo_watch_give_up(mo_watch *watch);
 
+/*
+ * What one does who has spoken, before the process ends.  A launcher that ends
+ * a job sends SIGTERM, waits, and kills; and stops waiting (mpirun does) as
+ * soon as a process of the job ends.  Also, before all have met, the others
+ * find out who is missing by looking who is there.
+ */
+void mo_watch_linger(void);
+
 /* Has this rank said good-bye some seconds ago?  -1: any of them. */
 bool mo_watch_has_left(mo_watch *watch, int rank);
 
