@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "solvers/search/timed_snug.h"
+
 #define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
 #define UNDECIDED  0.02 /* of an arrival */
 #define FINEST     0.01 /* of the horizon: arrivals are not split further */
@@ -112,14 +114,11 @@ static mo_status split_fate(const mo_timed_case *c, const mo_timed_state *state,
 
 /* At the mean, where arrivals lie on both sides of it; else between the first
  * reader and it. */
-static mo_status split_arrival(const mo_timed_case *c,
-                               const mo_timed_state *state, int device,
-                               const reading *r, mo_timed_state **parts, int *n,
-                               mo_error *err)
+static int64_t middle_of(const mo_timed_state *state, int device,
+                         const reading *r)
 {
     int64_t lo = state->lo[device], hi = state->hi[device];
     int64_t middle = (int64_t) r->mean;
-    mo_status status = copy_two(c, state, parts, n, err);
 
     if (r->spread < UNDECIDED * (double) (hi - lo))
         middle = (r->first + middle) / 2;
@@ -127,9 +126,29 @@ static mo_status split_arrival(const mo_timed_case *c,
         middle = lo + (hi - lo) / 4;
     if (middle > lo + (hi - lo) / 2)
         middle = lo + (hi - lo) / 2;
+    return middle;
+}
+
+/* Behind its first moment, where it cannot come for some time after that; else
+ * in the middle. */
+static mo_status split_arrival(const mo_timed_case *c,
+                               const mo_timed_state *state, int device,
+                               const reading *r, mo_timed_state **parts, int *n,
+                               mo_error *err)
+{
+    int64_t lo = state->lo[device], last = lo;
+    int64_t next = mo_timed_snug_next(c, state, device, lo + 1);
+    mo_status status = copy_two(c, state, parts, n, err);
+
+    if (next > state->hi[device])
+        next = state->hi[device] + 1;
+    if ((double) (next - lo) < FINEST * (double) c->horizon) {
+        last = middle_of(state, device, r);
+        next = last + 1;
+    }
     if (status == MO_OK) {
-        parts[0]->hi[device] = middle;
-        parts[1]->lo[device] = middle + 1;
+        parts[0]->hi[device] = last;
+        parts[1]->lo[device] = next;
     }
     return status;
 }

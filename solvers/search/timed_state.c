@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solvers/search/timed_snug.h"
+
 /*
  * Ops start when all that they read can be there, and early enough for what
  * comes behind them; arrivals of the shared tensor exclude each other where
@@ -250,6 +252,17 @@ static void order_arrivals(const mo_timed_case *c, mo_timed_state *s)
     }
 }
 
+/* Only when it may come if it is never sent later than it might be. */
+static void make_snug(const mo_timed_case *c, mo_timed_state *s, int device)
+{
+    int64_t first = mo_timed_snug_next(c, s, device, s->lo[device]);
+
+    s->lo[device] = first < far(c) ? first : far(c);
+    if (s->lo[device] < s->hi[device] &&
+        mo_timed_snug_next(c, s, device, s->lo[device] + 1) > s->hi[device])
+        s->hi[device] = s->lo[device];
+}
+
 static bool narrow_arrivals(const mo_timed_case *c, mo_timed_state *s)
 {
     for (int k = 0; k < c->n_devices; k++) {
@@ -259,6 +272,9 @@ static bool narrow_arrivals(const mo_timed_case *c, mo_timed_state *s)
             s->hi[k] = last;
     }
     order_arrivals(c, s);
+    for (int k = 0; k < c->n_devices; k++)
+        if (s->fate[k] != MO_TIMED_NEVER)
+            make_snug(c, s, k);
     for (int k = 0; k < c->n_devices; k++) {
         if (s->fate[k] == MO_TIMED_NEVER || s->lo[k] <= s->hi[k])
             continue;
