@@ -175,13 +175,21 @@ mo_status mo_constants_is_missing(mo_constants *c, const mo_op *op,
     return status;
 }
 
+/* OpenVINO stores a byte for a tensor without elements. */
+static bool has_size(const place *p, const mo_desc *desc)
+{
+    int64_t bytes = mo_desc_bytes(desc);
+
+    return p->size == bytes || (bytes == 0 && p->size == 1);
+}
+
 static mo_status check_place(const mo_op *op, const place *p,
                              const mo_weight_file *file, const mo_desc *desc,
                              mo_error *err)
 {
     char wanted[MO_DESC_TEXT_SIZE];
 
-    if (!mo_desc_equal(desc, &p->desc) || p->size != mo_desc_bytes(desc))
+    if (!mo_desc_equal(desc, &p->desc) || !has_size(p, desc))
         return mo_fail_at(err, MO_E_INPUT, file->path, 0,
                           "constant '%.80s' has %lld bytes there, which are "
                           "not its %s; export the model again",
@@ -248,7 +256,7 @@ mo_status mo_constants_from_file(mo_constants *c, const mo_op *op,
     status = check_place(op, &p, file, desc, err);
     if (status != MO_OK)
         return status;
-    if (p.size == 0)
+    if (mo_desc_bytes(desc) == 0)
         return mo_dense_new(desc, value, err);
     data = (const unsigned char *) file->mapped.data + p.offset;
     if (!can_stay(desc, data))

@@ -51,12 +51,14 @@ static mo_status check_range(const mo_site *site, const mo_frame *f,
     return MO_OK;
 }
 
-/* As much as makes every stride begin a window. */
+/* As much as makes every stride begin a window.  When a pool rounds up there
+ * may be one window more, behind all of this. */
 static void pad_same(mo_frame *f, bool upper)
 {
     for (int d = 0; d < f->spatial; d++) {
         int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
-        int64_t total = (f->out[d] - 1) * f->stride[d] + span - f->in[d];
+        int64_t windows = (f->in[d] + f->stride[d] - 1) / f->stride[d];
+        int64_t total = (windows - 1) * f->stride[d] + span - f->in[d];
         int64_t half;
 
         total = total > 0 ? total : 0;

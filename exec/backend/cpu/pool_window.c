@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 
 #include "exec/backend/cpu/clones.h"
@@ -83,11 +84,24 @@ typedef struct best {
     int64_t place;
 } best;
 
+/* What the first element is added to, or compared with.  A window that hangs
+ * over the end so far that nothing is in it has OpenVINO's least number. */
+static float start_of(const mo_pool_call *p, const mo_pool_window *window)
+{
+    const mo_pool_span *s = window->span;
+    bool empty = s[0].count <= 0 || s[1].count <= 0 || s[2].count <= 0;
+
+    if (p->average)
+        return 0;
+    return empty ? -FLT_MAX : -INFINITY;
+}
+
+/* What is no number is never the largest, whichever way it is looked at. */
 static void take(const mo_pool_call *p, float x, int64_t place, best *b)
 {
     if (p->average) {
         b->value += x;
-    } else if (x > b->value || b->place < 0) {
+    } else if (x > b->value || (b->place < 0 && !isnan(x))) {
         b->value = x;
         b->place = place;
     }
@@ -98,7 +112,7 @@ float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
 {
     const mo_pool_call *p = &kernel->call;
     const mo_pool_span *s = window->span;
-    best b = { .value = p->average ? 0 : -INFINITY, .place = -1 };
+    best b = { .value = start_of(p, window), .place = -1 };
     int64_t i[3];
 
     for (i[0] = 0; i[0] < s[0].count; i[0]++)
@@ -156,9 +170,10 @@ void mo_pool_channels(const mo_pool_kernel *kernel, const void *data,
     const mo_pool_call *p = &kernel->call;
     const mo_pool_span *s = window->span;
     int64_t i[3], n = p->channels;
+    float start = start_of(p, window);
 
     for (int64_t c = 0; c < n; c++)
-        sums[c] = p->average ? 0 : -INFINITY;
+        sums[c] = start;
     for (i[0] = 0; i[0] < s[0].count; i[0]++)
         for (i[1] = 0; i[1] < s[1].count; i[1]++)
             for (i[2] = 0; i[2] < s[2].count; i[2]++) {
