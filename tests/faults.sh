@@ -60,7 +60,8 @@ all_told()
         if [ $r -ne "$victim" ]; then
             said=$work/here/said.$r
             [ -e "$said" ] && [ "$(wc -l <"$said")" -eq 1 ] &&
-                grep -q ": rank $victim .*is gone" "$said" || return 1
+                grep -Eq ": rank $victim .*(is gone|cannot be reached)" \
+                    "$said" || return 1
         fi
         r=$((r + 1))
     done
@@ -81,7 +82,7 @@ while [ $i -lt "$kills" ]; do
     } &
     pid=$!
     await all_here
-    sleep "$(awk -v i="$(chance $((i + 7777)) 600)" \
+    sleep "$(awk -v i="$(chance $((i + 7777)) 400)" \
         'BEGIN { printf "%.3f", 0.02 + i / 1000 }')"
     kill -9 "$(ours "$victim")"
     wait $pid

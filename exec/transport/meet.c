@@ -267,17 +267,35 @@ static int first_missing(const int *sockets, int n_ranks, int rank)
     return -1;
 }
 
+/* One we are connected to and that has ended since; -1: none. */
+static int first_gone(const int *sockets, int n_ranks)
+{
+    char byte;
+
+    for (int r = 0; r < n_ranks; r++)
+        if (sockets[r] >= 0 &&
+            recv(sockets[r], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            return r;
+    return -1;
+}
+
 static mo_status answer_those_behind(const mo_card *cards, int n_ranks,
                                      int rank, int listener,
                                      int64_t deadline_ns, int *sockets,
                                      mo_error *err)
 {
     struct pollfd polled = { .fd = listener, .events = POLLIN };
-    int missing;
+    int missing, gone;
 
     while ((missing = first_missing(sockets, n_ranks, rank)) >= 0) {
-        int wait_ms = left_ms(deadline_ns, INT64_MAX);
+        int wait_ms = left_ms(deadline_ns, 20000000);
 
+        gone = first_gone(sockets, n_ranks);
+        if (gone >= 0)
+            return mo_fail(err, MO_E_IO,
+                           "rank %d (host %s) is gone: it was killed, or has "
+                           "failed",
+                           gone, cards[gone].host);
         if (wait_ms == 0)
             return mo_fail(err, MO_E_IO,
                            "rank %d (host %s) has not called in time: see "

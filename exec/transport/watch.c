@@ -144,9 +144,9 @@ void mo_watch_speak(mo_watch *watch)
 
 void mo_watch_linger(void)
 {
-    struct timespec half_a_second = { .tv_nsec = 500 * MS };
+    struct timespec a_while = { .tv_nsec = 600 * MS };
 
-    nanosleep(&half_a_second, NULL);
+    nanosleep(&a_while, NULL);
 }
 
 void mo_watch_give_up(mo_watch *watch)
