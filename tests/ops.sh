@@ -1,0 +1,15 @@
+#!/bin/sh
+# Every operator that can be run computes what OpenVINO computes, for random
+# shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 20
+# unless given; MOIRAI_SEED which ones, 1 unless given.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+"${MOIRAI_PYTHON:-python3}" -c 'import numpy, openvino' 2>/dev/null ||
+    skip_all "MOIRAI_PYTHON has no openvino"
+
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+exec "${MOIRAI_PYTHON:-python3}" "$top_srcdir/tests/ops_oracle.py" \
+    moirai-exec "$top_builddir/tests/print_ops" \
+    --cases "${MOIRAI_OPS_CASES:-20}" --seed "${MOIRAI_SEED:-1}"

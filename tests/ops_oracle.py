@@ -1,0 +1,222 @@
+"""Compares what our executor computes with what OpenVINO does.
+
+    ops_oracle.py EXEC PRINT_OPS [--cases N] [--seed S] [TYPE]...
+
+For every operator type of our table (PRINT_OPS, print_ops.c), N random nodes
+are made with OpenVINO, run by its CPU plugin and, out of the file it writes,
+by EXEC (moirai-exec).  Operators that OpenVINO has not are written down by
+ourselves, and told by others that it has.  Speaks TAP, one claim a type: one
+without cases fails.
+"""
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import openvino as ov
+import openvino.opset15 as ops
+
+# Those that have cases to tell.
+import ops_index
+import ops_move
+import ops_point
+import ops_product
+import ops_reduce
+from infer_oracle import Tap
+from ops_case import CASES, Case
+from ops_foreign import write_ir
+
+TOGETHER = 25  # nodes in one model
+
+
+class Made:
+    """A case with its node."""
+
+    def __init__(self, kind, seed, i):
+        makers = CASES[kind]
+        self.case = Case("%s %d %d" % (kind, seed, i))
+        made = makers[i % len(makers)](self.case)
+        self.outputs = made.outputs() if hasattr(made, "outputs") else [made]
+        self.results = [ops.result(widened(o)) for o in self.outputs]
+
+
+def widened(output):
+    """numpy has no bf16."""
+    if output.get_element_type() == ov.Type.bf16:
+        return ops.convert(output, "f32").output(0)
+    return output
+
+
+def attempt(kind, seed, i):
+    """A random node, or None when OpenVINO refuses its attributes."""
+    try:
+        return Made(kind, seed, i)
+    except RuntimeError:
+        return None
+
+
+def model_of(made):
+    """All nodes side by side: one file to write and to read."""
+    return ov.Model([r for m in made for r in m.results],
+                    [p for m in made for p in m.case.parameters], "m")
+
+
+def run_openvino(core, made):
+    model = model_of(made)
+    compiled = core.compile_model(model, "CPU",
+                                  {"INFERENCE_PRECISION_HINT": "f32"})
+    outputs = compiled([v for m in made for v in m.case.values])
+    flat = [np.array(outputs[i]) for i in range(len(outputs))]
+    return share_out(made, flat)
+
+
+def share_out(made, flat):
+    """Outputs by case."""
+    shared = []
+    for m in made:
+        shared.append(flat[:len(m.results)])
+        flat = flat[len(m.results):]
+    return shared
+
+
+def references(core, made):
+    """Outputs by case; None for what OpenVINO cannot run."""
+    try:
+        run = [m for m in made if not m.case.reference]
+        found = iter(run_openvino(core, run) if run else [])
+        found = [None if m.case.reference else next(found) for m in made]
+    except RuntimeError:
+        if len(made) == 1:
+            return [None]
+        return [references(core, [m])[0] for m in made]
+    return [m.case.reference(*m.case.values) if m.case.reference else f
+            for m, f in zip(made, found)]
+
+
+def save(folder, made):
+    path = os.path.join(folder, "model.xml")
+    if made[0].case.foreign:
+        write_ir(path, made)
+    else:
+        ov.serialize(model_of(made), path)
+    return path
+
+
+def run_ours(program, folder, made):
+    """Outputs by case, or a text that says what was wrong."""
+    path = save(folder, made)
+    command = [program, "-q", "--output", folder, path]
+    for i, value in enumerate(v for m in made for v in m.case.values):
+        file = os.path.join(folder, "input%d.npy" % i)
+        np.save(file, value)
+        command += ["--input", "%d=%s" % (i, file)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return "exit %d: %s" % (run.returncode, run.stderr.strip())
+    count = sum(len(m.results) for m in made)
+    return share_out(made, [np.load(os.path.join(folder, "output%d.npy" % i))
+                            for i in range(count)])
+
+
+def tolerable(case, wanted):
+    """By how much every element may differ."""
+    size = np.abs(np.where(np.isfinite(wanted), wanted, 0)).astype(float)
+    if case.exact or wanted.dtype.kind != "f":
+        return np.zeros(wanted.shape)
+    return case.tolerance * (size + (size.mean() if size.size else 0))
+
+
+def difference(case, ours, wanted):
+    """What is wrong with an output; None when nothing."""
+    if ours.shape != wanted.shape or ours.dtype != wanted.dtype:
+        return "%s%s, not %s%s" % (ours.dtype, list(ours.shape), wanted.dtype,
+                                   list(wanted.shape))
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(ours.astype(float) - wanted.astype(float))
+    same = (ours == wanted) | ((ours != ours) & (wanted != wanted))
+    wrong = ~same & ~(apart <= tolerable(case, wanted))
+    if not wrong.any():
+        return None
+    at = tuple(np.argwhere(wrong)[0])
+    return "%s is %s, not %s; %d of %d are wrong" % (
+        list(map(int, at)), ours[at], wanted[at], wrong.sum(), wrong.size)
+
+
+def describe(made):
+    """The operator as OpenVINO has it."""
+    owner = made.outputs[0].get_node()
+    inputs = ["%s%s" % (i.get_element_type().get_type_name(),
+                        list(i.get_shape())) for i in owner.inputs()]
+    return "%s(%s) %s" % (owner.get_type_name(), ", ".join(inputs),
+                          made.case.foreign or owner.get_attributes())
+
+
+def compare(program, folder, made, wanted):
+    """What went wrong, as a list of texts, one a case."""
+    ours = run_ours(program, folder, made)
+    if isinstance(ours, str) and len(made) > 1:
+        return [text for m, w in zip(made, wanted)
+                for text in compare(program, folder, [m], [w])]
+    if isinstance(ours, str):
+        return ["%s: %s: %s" % (made[0].case.name, describe(made[0]), ours)]
+    wrong = []
+    for m, mine, theirs in zip(made, ours, wanted):
+        texts = [difference(m.case, a, b) for a, b in zip(mine, theirs)]
+        texts = [t for t in texts if t]
+        if texts:
+            wrong.append("%s: %s: %s" % (m.case.name, describe(m), texts[0]))
+    return wrong
+
+
+def attempts(kind, seed, count):
+    """Nodes that OpenVINO takes; ends when it refuses nearly all."""
+    for i in range(10 * count + 100):
+        made = attempt(kind, seed, i)
+        if made:
+            yield made
+
+
+def check_type(options, core, folder, kind):
+    """What went wrong, as a list of texts."""
+    wrong, checked = [], 0
+    source = attempts(kind, options.seed, options.cases)
+    while checked < options.cases:
+        made = list(itertools.islice(
+            source, min(TOGETHER, options.cases - checked)))
+        if not made:
+            return wrong + ["only %d of %d could be run" % (checked,
+                                                            options.cases)]
+        wanted = references(core, made)
+        pairs = [(m, w) for m, w in zip(made, wanted) if w is not None]
+        checked += len(pairs)
+        if pairs:
+            wrong += compare(options.program, folder, *zip(*pairs))
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("print_ops")
+    parser.add_argument("types", nargs="*")
+    parser.add_argument("--cases", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_intermixed_args()
+    types = options.types or subprocess.run(
+        [options.print_ops], capture_output=True, text=True,
+        check=True).stdout.split()
+    tap, core = Tap(), ov.Core()
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in types:
+            wrong = ["there are no cases of it"]
+            if kind in CASES:
+                wrong = check_type(options, core, folder, kind)
+            tap.claim("%s, %d times" % (kind, options.cases), wrong)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

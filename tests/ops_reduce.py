@@ -1,0 +1,213 @@
+"""Reductions, running sums, the largest, norms, for ops_oracle.py."""
+import numpy as np
+import openvino.opset1 as opset1
+import openvino.opset2 as opset2
+import openvino.opset3 as opset3
+import openvino.opset5 as opset5
+import openvino.opset8 as opset8
+import openvino.opset11 as opset11
+import openvino.opset15 as ops
+
+from infer_models import LOGICAL_REDUCTIONS, REDUCTIONS
+from ops_case import case
+
+
+def reduction(c, name, make):
+    shape = c.any_shape(1, 5, 5)
+    dtype = c.real() if name != "ReduceProd" else "f32"
+    if name in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean"):
+        dtype = c.choice([dtype, dtype, "i32", "i64"])
+    if name.startswith("ReduceLogical"):
+        dtype = "boolean"
+    low = 0.5 if name == "ReduceProd" else -3
+    if 0 in shape and name in ("ReduceMax", "ReduceMin", "ReduceMean"):
+        shape = [max(d, 1) for d in shape]
+    return make(c.data(shape, dtype, low, 3 if low < 0 else 1.5),
+                c.ints(c.axes(len(shape))), c.flag())
+
+
+for kind, make_one in {**REDUCTIONS, **LOGICAL_REDUCTIONS}.items():
+    case(kind)(lambda c, name=kind, make=make_one: reduction(c, name, make))
+
+
+def long_reduction(c, name, make):
+    """Along several hundreds of elements, at either end."""
+    shape = c.choice([[3, 700], [700, 3], [5, 200, 4], [1000]])
+    return make(c.data(shape, "f32", 0.99, 1.01),
+                c.ints([c.randrange(len(shape))]), c.flag())
+
+
+for kind, make_one in REDUCTIONS.items():
+    case(kind)(lambda c, name=kind, make=make_one:
+               long_reduction(c, name, make))
+
+
+@case("CumSum")
+def _(c):
+    shape = c.any_shape(1)
+    axis = c.const(c.axis(len(shape)))
+    return ops.cumsum(c.data(shape, c.choice(["f32", "f32", "i32", "i64"])),
+                      axis, c.flag(), c.flag())
+
+
+def different(c, shape, dtype):
+    """No two elements alike: among equals nobody says which comes first."""
+    count = int(np.prod(shape))
+    values = c.numbers.permutation(count) - count // 2
+    return c.given(values.reshape(shape).astype(
+        {"f32": np.float32, "i32": np.int32, "i64": np.int64}[dtype]))
+
+
+@case("TopK")
+def _(c):
+    shape = c.dims(c.randint(1, 4), 1, 7)
+    axis = c.axis(len(shape))
+    opset = c.choice([opset1, opset3, opset11])
+    dtype = c.choice(["f32", "f32", "i32", "i64"])
+    index = {} if opset is opset1 else {"index_element_type": c.integer()}
+    return opset.topk(different(c, shape, dtype),
+                      c.ints(c.randint(1, shape[axis])), axis,
+                      c.choice(["max", "min"]), c.choice(["value", "index"]),
+                      **index)
+
+
+@case("TopK")
+def _(c):
+    """Equals, in the order they have."""
+    shape = c.dims(c.randint(1, 3), 1, 9)
+    axis = c.axis(len(shape))
+    data = c.data(shape, "i32", 0, 3)
+    return opset11.topk(data, c.const(c.randint(1, shape[axis])), axis,
+                        c.choice(["max", "min"]), "value", "i32", True)
+
+
+def arg(c, kind):
+    shape = c.dims(c.randint(1, 4), 1, 7)
+    axis = c.axis(len(shape))
+    keep = c.flag()
+    data = different(c, shape, c.choice(["f32", "i32"]))
+    mode = "max" if kind == "ArgMax" else "min"
+    found = ops.topk(data, c.const(1), axis, mode, "value", "i64").output(1)
+    if not keep:
+        found = ops.squeeze(found, c.const([axis])).output(0)
+    return c.stands_for(kind, [data], {"axis": axis, "keepdims": int(keep)},
+                        found)
+
+
+for kind in ("ArgMax", "ArgMin"):
+    case(kind)(lambda c, kind=kind: arg(c, kind))
+
+
+def softmax(c, make):
+    shape = c.any_shape(1, 5, 8)
+    return make(c.data(shape, c.real(), -9, 9), c.axis(len(shape)))
+
+
+case("SoftMax")(lambda c: softmax(c, opset8.softmax))
+case("LogSoftmax")(lambda c: softmax(c, ops.log_softmax))
+
+
+@case("SoftMax")
+def _(c):
+    """Opset 1 counts from the front, and one row may be long."""
+    shape = c.choice([[2, 1500], [700, 3], [2, 3, 4], [6]])
+    return opset1.softmax(c.data(shape, "f32", -9, 9),
+                          c.randrange(len(shape)))
+
+
+@case("BatchNormInference")
+def _(c):
+    shape = c.dims(c.randint(2, 5), 1, 6)
+    dtype = c.choice(["f32", "f32", "f32", "f16"])
+    channel = [c.either([shape[1]], dtype) for _ in range(3)]
+    variance = c.either([shape[1]], dtype, 0.1, 3)
+    opset = c.choice([opset1, opset5])
+    return opset.batch_norm_inference(c.data(shape, dtype), *channel, variance,
+                                      c.choice([1e-5, 0.1]))
+
+
+@case("MVN")
+def _(c):
+    shape = c.dims(c.randint(2, 5), 1, 7)
+    return ops.mvn(c.data(shape), c.ints(c.axes(len(shape), 1)), c.flag(),
+                   c.choice([1e-5, 0.1]),
+                   c.choice(["inside_sqrt", "outside_sqrt"]))
+
+
+@case("MVN")
+def _(c):
+    return opset2.mvn(c.data(c.dims(c.randint(3, 5), 1, 7)), c.flag(),
+                      c.flag(), 1e-3)
+
+
+@case("NormalizeL2")
+def _(c):
+    shape = c.dims(c.randint(2, 4), 1, 6)
+    return ops.normalize_l2(c.data(shape), c.ints(c.axes(len(shape), 1)),
+                            c.choice([1e-5, 0.5]), c.choice(["add", "max"]))
+
+
+@case("LRN")
+def _(c):
+    shape = c.dims(c.randint(3, 4), 1, 9)
+    axes = c.choice([[1], [2, 3][:len(shape) - 2]])
+    return ops.lrn(c.data(shape), c.ints(axes), c.choice([1.0, 1e-2]),
+                   c.choice([0.75, 0.5]), c.choice([1.0, 2.0]),
+                   c.choice([1, 3, 5]))
+
+
+@case("GroupNormalization")
+def _(c):
+    groups = c.randint(1, 4)
+    shape = c.dims(c.randint(2, 5), 1, 5)
+    shape[1] = groups * c.randint(1, 3)
+    return ops.group_normalization(
+        c.data(shape), c.either([shape[1]]), c.either([shape[1]]), groups,
+        c.choice([1e-5, 0.1]))
+
+
+# Names that other frameworks have ------------------------------------------
+
+def scaled(data, scale, shift):
+    if scale is not None:
+        data = ops.multiply(data, scale)
+    return data if shift is None else ops.add(data, shift)
+
+
+@case("LayerNormalization")
+def _(c):
+    shape = c.dims(c.randint(1, 4), 1, 9)
+    first = c.randrange(len(shape))
+    eps = c.choice([1e-5, 0.1])
+    data = c.data(shape)
+    inputs = [c.data(shape[first:]) for _ in range(c.randint(0, 2))]
+    attributes = {"epsilon": eps, "axis": c.choice([first,
+                                                    first - len(shape)])}
+    axes = c.const(list(range(first, len(shape))))
+    made = ops.mvn(data, axes, True, eps, "inside_sqrt")
+    return c.stands_for("LayerNormalization", [data] + inputs, attributes,
+                        scaled(made, *(inputs + [None] * 2)[:2]))
+
+
+@case("InstanceNormalization")
+def _(c):
+    shape = c.dims(c.randint(3, 5), 1, 6)
+    data = c.data(shape)
+    inputs = [c.data([shape[1]]) for _ in range(c.choice([0, 2]))]
+    form = c.const([shape[1]] + [1] * (len(shape) - 2))
+    axes = c.const(list(range(2, len(shape))))
+    made = ops.mvn(data, axes, True, 1e-3, "inside_sqrt")
+    terms = [ops.reshape(x, form, False) for x in inputs] + [None] * 2
+    return c.stands_for("InstanceNormalization", [data] + inputs,
+                        {"epsilon": 1e-3}, scaled(made, *terms[:2]))
+
+
+@case("RMS")
+def _(c):
+    shape = c.dims(c.randint(1, 4), 1, 9)
+    data, gamma = c.data(shape), c.data([shape[-1]])
+    eps = c.choice([1e-6, 0.1])
+    mean = ops.reduce_mean(ops.multiply(data, data), c.const([-1]), True)
+    root = ops.sqrt(ops.add(mean, c.const(eps, "f32")))
+    return c.stands_for("RMS", [data, gamma], {"epsilon": eps},
+                        ops.multiply(ops.divide(data, root), gamma))
