@@ -72,11 +72,13 @@ END
     grep -x 'w 2' "$work/tiny.sol"
 }
 
-plan 10
+plan 11
 
 ok "make install prefix=DIR" install_into prefix="$work/usr"
 ok "moirai-info runs from there" \
     "$work/usr/bin/moirai-info" "$top_srcdir/examples/inception.graphml"
+ok "moirai-export finds its modules there" \
+    "$work/usr/bin/moirai-export" --version
 ok "the manual is there" test -s "$work/usr/share/man/man1/moirai-info.1"
 for shell in bash-completion/completions/moirai-info \
     zsh/site-functions/_moirai-info \

@@ -1,0 +1,184 @@
+"""The graph that is written: ops with OpenVINO's names and meaning.
+
+Front ends read a framework's network and add one op after the other; what an
+op makes is known by its shape and dtype from the beginning, as all shapes are
+fixed.  Nothing here knows a framework.
+"""
+import struct
+
+# Bytes of an element, by its name in moirai-graph(5).
+SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2,
+         "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1, "boolean": 1}
+REALS = ("f64", "f32", "f16", "bf16")
+PACKED = {"f64": "d", "f32": "f", "f16": "e", "i64": "q", "i32": "i",
+          "i16": "h", "i8": "b", "u64": "Q", "u32": "I", "u16": "H", "u8": "B",
+          "boolean": "?"}
+
+
+class ExportError(Exception):
+    """The network cannot be exported; the text is one line for the user."""
+
+
+class Unsupported(Exception):
+    """One op cannot be translated; the text says why."""
+
+
+def count(shape):
+    """Elements of a tensor."""
+    product = 1
+    for size in shape:
+        product *= size
+    return product
+
+
+class Data:
+    """Bytes of a constant, made when they are written; views share them."""
+
+    def __init__(self, read):
+        self.read = read
+
+
+class Node:
+    """An op, or a constant where data is given."""
+
+    def __init__(self, name, op, inputs, outputs, attrs, data=None):
+        self.name = name
+        self.op = op
+        self.inputs = inputs
+        self.outputs = outputs  # (shape, dtype) of each
+        self.attrs = attrs
+        self.data = data
+
+
+class Value:
+    """One output of a node."""
+
+    def __init__(self, node, port=0):
+        self.node = node
+        self.port = port
+        self.shape, self.dtype = node.outputs[port]
+
+    @property
+    def rank(self):
+        return len(self.shape)
+
+    @property
+    def is_constant(self):
+        return self.node.data is not None
+
+
+class Graph:
+    """Ops in the order in which they were added."""
+
+    def __init__(self):
+        self.nodes = []
+        self.results = []
+        self.scope = "op"
+        self._names = {}
+        self._small = {}
+
+    def begin(self, name):
+        """Ops added from here on are named after this one of the source."""
+        self.scope = name or "op"
+
+    def reserve(self, names):
+        """Inputs and outputs keep their names, whatever ops are called."""
+        for name in names:
+            self._names.setdefault(name, 1)
+
+    def unique(self, name):
+        """The name, with a number behind it where it was given before."""
+        if name not in self._names:
+            self._names[name] = 1
+            return name
+        while True:
+            self._names[name] += 1
+            candidate = f"{name}#{self._names[name]}"
+            if candidate not in self._names:
+                self._names[candidate] = 1
+                return candidate
+
+    def _put(self, op, inputs, outputs, attrs, data=None, name=None):
+        for _, dtype in outputs:
+            if dtype not in SIZES:
+                raise Unsupported(f"has elements of type {dtype}")
+        outputs = [(tuple(int(size) for size in shape), dtype)
+                   for shape, dtype in outputs]
+        node = Node(name or self.unique(self.scope), op, list(inputs), outputs,
+                    attrs, data)
+        self.nodes.append(node)
+        return node
+
+    def add(self, op, inputs, shape, dtype, **attrs):
+        """An op with one output, which is returned."""
+        return Value(self._put(op, inputs, [(shape, dtype)], attrs))
+
+    def add_many(self, op, inputs, outputs, **attrs):
+        """An op with several outputs, given by shape and dtype."""
+        node = self._put(op, inputs, outputs, attrs)
+        return [Value(node, port) for port in range(len(outputs))]
+
+    def parameter(self, name, shape, dtype):
+        """The next input of the network; its name was reserved."""
+        index = sum(node.op == "Parameter" for node in self.nodes)
+        return Value(self._put("Parameter", [], [(shape, dtype)],
+                               {"index": index}, name=name))
+
+    def result(self, name, value):
+        """The next output of the network; its name was reserved, but an input
+        may have it as well, or another output."""
+        taken = any(node.name == name for node in self.nodes
+                    if node.op in ("Parameter", "Result"))
+        node = self._put("Result", [value], [(value.shape, value.dtype)],
+                         {"index": len(self.results)},
+                         name=self.unique(name) if taken else name)
+        self.results.append(node)
+
+    def constant(self, read, shape, dtype, name=None):
+        """A constant whose bytes read() gives."""
+        node = self._put("Const", [], [(shape, dtype)], {}, Data(read),
+                         self.unique(name) if name else None)
+        return Value(node)
+
+    def view(self, value, shape):
+        """A constant's bytes with another shape; nothing is copied."""
+        node = value.node
+        return Value(self._put("Const", [], [(shape, value.dtype)], {},
+                               node.data, self.unique(node.name)))
+
+    def numbers(self, numbers, dtype, shape=None):
+        """A small constant of these numbers; equal ones are one."""
+        numbers = list(numbers)
+        shape = (len(numbers),) if shape is None else tuple(shape)
+        key = (tuple(map(repr, numbers)), dtype, shape)
+        if key not in self._small:
+            raw = pack(numbers, dtype)
+            self._small[key] = self.constant(lambda: raw, shape, dtype,
+                                             f"{dtype} constant")
+        return self._small[key]
+
+    def ints(self, numbers, shape=None):
+        return self.numbers(map(int, numbers), "i64", shape)
+
+    def scalar(self, number, dtype):
+        return self.numbers([number], dtype, ())
+
+    def needed(self):
+        """Nodes that a result depends on, and all inputs, in order."""
+        seen = {id(node) for node in self.nodes if node.op == "Parameter"}
+        stack = list(self.results)
+        while stack:
+            node = stack.pop()
+            if id(node) not in seen:
+                seen.add(id(node))
+                stack += [value.node for value in node.inputs]
+        return [node for node in self.nodes if id(node) in seen]
+
+
+def pack(numbers, dtype):
+    """Numbers as the bytes of a tensor, little-endian."""
+    if dtype == "bf16":
+        return b"".join(struct.pack("<f", x)[2:] for x in numbers)
+    if dtype not in REALS and dtype != "boolean":
+        numbers = [int(x) for x in numbers]
+    return struct.pack(f"<{len(numbers)}{PACKED[dtype]}", *numbers)
