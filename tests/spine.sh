@@ -1,57 +1,73 @@
 #!/bin/sh
-# The whole way, as a user goes it: a framework's model is exported and its
-# placement emitted here, solved on another host that gets nothing but the model
-# file, and executed here from the solution alone.
+# The way of a network through all tools and two hosts: exported from its
+# framework and emitted here, solved where there is nothing but the model, and
+# only the solution comes back to be run.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
-python=${MOIRAI_PYTHON:-python3}
-"$python" -c 'import onnx' 2>/dev/null ||
-    skip_all "Python's package onnx is not installed"
-solve=$(command -v moirai-solve)
-solver=
-for name in highs scip cbc; do
-    moirai-solve --list | grep -q "^$name *not found" || {
-        solver=$name
-        break
-    }
-done
-[ -n "$solver" ] || skip_all "there is no solver"
+moirai-solve --list >"$work/solvers" 2>/dev/null ||
+    skip_all "no solver can be listed"
+mkdir "$work/home" "$work/host"
+cp "$top_srcdir"/examples/two_branches/* "$work/home"
+chmod u+w "$work"/home/*
 
-here=$work/here
-there=$work/there
-mkdir "$here" "$there"
-
-# Another host: an empty environment, a folder with the model file and nothing
-# else.
-on_another_host()
+# Another host knows the model file, the solvers, and nothing of ours.
+on_the_host()
 {
-    (cd "$there" && env -i PATH="$PATH" HOME="$there" \
+    (cd "$work/host" && env -i PATH="$PATH" HOME="$work/host" \
         MOIRAI_HIGHS_LIB="${MOIRAI_HIGHS_LIB-}" "$@")
 }
 
-# go FOLDER NAME LIMIT: FOLDER has the ONNX model, inputs and outputs.
-go()
+# Emits with these options, has it solved elsewhere, runs what comes back.
+graph=model.xml
+way()
 {
-    rm -rf "$here" "$there"
-    mkdir "$here" "$there"
-    cp "$top_srcdir/examples/residual/model.cluster.xml" "$here/net.cluster.xml"
-    exits "$2: exported" 0 moirai-export -q "$1/model.onnx" \
-        -o "$here/net.graphml"
-    exits "$2: emitted" 0 moirai-emit -q "$here/net.graphml" \
-        -o "$here/net.lp" --start "$here/net.start"
-    cp "$here/net.lp" "$there/model.lp"
-    is "$2: another host has the model alone" "$(ls "$there")" model.lp
-    exits "$2: solved there" 0 on_another_host "$solve" -q --solver "$solver" \
-        --time "$3" model.lp -o answer.sol
-    cp "$there/answer.sol" "$here/net.sol"
-    rm -rf "$there"
-    exits "$2: executed here" 0 moirai-exec -i "0=$1/input0.npy" --check \
-        --reference "$1" "$here/net.sol"
-    ok "$2: what comes out is the framework's" \
-        grep -q "^equal to $1" "$work/out"
+    file=$1
+    shift
+    (cd "$work/home" && moirai-emit -q "$@" "$graph" -o "$file") &&
+        mv "$work/home/$file" "$work/host" &&
+        [ "$(ls "$work/host")" = "$file" ] &&
+        on_the_host moirai-solve -q --time 60 "$file" -o answer.sol &&
+        mv "$work/host/answer.sol" "$work/home" && rm "$work/host/$file" &&
+        (cd "$work/home" && moirai-exec --json -i input0.npy --reference . \
+            --check answer.sol)
 }
 
-go "$top_srcdir/examples/residual" residual 60
+exits "a model as LP" 0 way model.lp
+ok "on both devices" grep -q '"transfers": [1-9]' "$work/out"
+is "the other host keeps nothing" "$(ls "$work/host")" ""
+exits "as MPS, compressed" 0 way model.mps.gz
+exits "coarsened, tensors sent once" 0 \
+    way model.lp --fusion default --tensors once
+exits "links that congest, memory by the moment" 0 \
+    way model.lp --fusion default --congestion link --memory live
+exits "the paper's model" 0 way model.lp --fusion default --formulation paper
+(cd "$work/home" && moirai-profile run -q --runs 5 -c model.cluster.xml \
+    --fusion default -o model.profile.xml model.xml)
+exits "by times that were measured" 0 \
+    way model.lp --fusion default -p model.profile.xml
+sed 's/gflops="40"/gflops="41"/' "$work/home/model.cluster.xml" \
+    >"$work/other.xml" && mv "$work/other.xml" "$work/home/model.cluster.xml"
+exits "a cluster that is not what it was" 1 \
+    sh -c "cd '$work/home' && moirai-exec answer.sol"
+ok "is missed" grep -q 'no cluster [0-9a-f]*, which the solution is of' \
+    "$work/err"
+
+# A network of ONNX, by its graph and weights alone.
+rm -r "${work:?}/home"
+mkdir "$work/home"
+cp "$top_srcdir"/examples/residual/* "$work/home"
+chmod u+w "$work"/home/*
+graph=model.graphml
+if "${MOIRAI_PYTHON:-python3}" -c 'import onnx' 2>/dev/null; then
+    exits "a framework's model, exported" 0 \
+        moirai-export -q "$work/home/model.onnx"
+    rm "$work/home/model.onnx"
+    exits "goes the same way" 0 way model.lp
+    ok "over both devices" grep -q '"transfers": [1-9]' "$work/out"
+    exits "and coarsened" 0 way model.mps --fusion default
+else
+    skip "a framework's model, exported" "Python has no package onnx"
+fi
 
 done_testing
