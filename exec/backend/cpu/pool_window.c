@@ -128,7 +128,7 @@ float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
                 take(p, x, place, &b);
             }
     *at =
-        b.place < 0 ? 0 : element_at(p, window->image, channel, b.place, false);
+        element_at(p, window->image, channel, b.place < 0 ? 0 : b.place, false);
     return p->average ? b.value * mo_pool_share(kernel, window) : b.value;
 }
 
