@@ -18,6 +18,7 @@ enum {
     LOOK_WORK = 600000, /* so many cells may be filled in one look at prices */
     MAX_WORK = 8000000, /* beyond that in the fewest, it would take too long */
     MAX_DEVICES = 16,
+    MAX_CLASSES = 128, /* each is a column of a dense program, and has rows */
     MAX_DEPTH = 64,
     MAX_STATES = 24, /* at effort 1 */
     MAX_EFFORT = 16,
@@ -161,7 +162,8 @@ static mo_status ask(const mo_fork *fork, const mo_regime *regime, int a, int b,
     mo_status status;
 
     *q = (asking){ NULL, NULL };
-    if (fork->n_classes == 0 || fork->places->x->n_devices > MAX_DEVICES)
+    if (fork->n_classes == 0 || fork->n_classes > MAX_CLASSES ||
+        fork->places->x->n_devices > MAX_DEVICES)
         return MO_OK;
     status = mo_timed_tree_make(fork, &q->tree, err);
     if (status == MO_OK && cells_for(fork, q->tree) > 0)
