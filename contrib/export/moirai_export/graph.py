@@ -16,7 +16,11 @@ PACKED = {"f64": "d", "f32": "f", "f16": "e", "i64": "q", "i32": "i",
 
 
 class ExportError(Exception):
-    """The network cannot be exported; the text is one line for the user."""
+    """The network cannot be exported; the text is one line for the user,
+    whatever names and other errors it quotes."""
+
+    def __init__(self, text):
+        super().__init__(" ".join(text.split()))
 
 
 class Unsupported(Exception):
@@ -104,6 +108,8 @@ class Graph:
                 raise Unsupported(f"has elements of type {dtype}")
         outputs = [(tuple(int(size) for size in shape), dtype)
                    for shape, dtype in outputs]
+        if any(size < 0 for shape, _ in outputs for size in shape):
+            raise Unsupported(f"makes a tensor of {outputs[0][0]}")
         node = Node(name or self.unique(self.scope), op, list(inputs), outputs,
                     attrs, data)
         self.nodes.append(node)

@@ -17,9 +17,16 @@ from .graph import ExportError, Graph, Unsupported, Value
 from .onnx_types import NAMES, dtype_of, type_of
 
 ONNX_DOMAINS = ("", "ai.onnx")
+# What translators meet in nodes with wrong attributes, ranks or inputs.
+BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "Bernoulli",
           "RandomUniformLike", "Multinomial"}
 TABLE = {**onnx_point.TABLE, **onnx_move.TABLE, **onnx_compute.TABLE}
+
+
+def title(node):
+    """What a node is called: many have no name."""
+    return node.name or next(filter(None, node.output), node.op_type)
 
 
 class Op:
@@ -102,6 +109,7 @@ class Reader:
         self.names = {}
         self.lifted = {}
         self.missing = []
+        self.lost = set()
         self.versions = {entry.domain or "": entry.version
                          for entry in model.opset_import}
 
@@ -132,7 +140,8 @@ class Reader:
         for key in (entry.name, str(number)):
             if key in self.shapes:
                 return self.shapes.pop(key)
-        sizes = [dim.dim_value if dim.HasField("dim_value") else None
+        sizes = [dim.dim_value
+                 if dim.HasField("dim_value") and dim.dim_value >= 0 else None
                  for dim in entry.type.tensor_type.shape.dim]
         if None in sizes or not entry.type.tensor_type.HasField("shape"):
             raise ExportError(f"input '{entry.name}' has no fixed shape; give "
@@ -163,7 +172,12 @@ class Reader:
             raise ExportError("weights are sparse; export the model with "
                               "dense ones")
         for tensor in graph.initializer:
-            self.names[tensor.name] = onnx.numpy_helper.to_array(tensor)
+            try:
+                array = onnx.numpy_helper.to_array(tensor)
+            except BROKEN as error:
+                raise ExportError(f"weights '{tensor.name}' are not as their "
+                                  f"shape and type say: {error}") from None
+            self.names[tensor.name] = array
 
     # Ops.
 
@@ -175,19 +189,39 @@ class Reader:
         if self.missing:
             raise ExportError("cannot export " + "; ".join(self.missing))
         for output in graph.output:
-            self.graph.result(output.name, self.value(output.name))
+            if output.name not in self.names:
+                raise ExportError(f"nobody makes output '{output.name}'")
+            try:
+                self.graph.result(output.name, self.value(output.name))
+            except Unsupported as error:
+                raise ExportError(f"output {error}") from None
         return self.graph
 
     def read_nodes(self, nodes):
         """All of them, so that everything that is missing is told at once."""
         for node in nodes:
-            if any(name and name not in self.names for name in node.input):
-                continue  # behind something that cannot be exported
-            try:
-                self.read_node(node)
-            except Unsupported as error:
-                what = f"{node.op_type} '{node.name or node.output[0]}'"
-                self.missing.append(f"{what}: {error}")
+            why = None
+            if self.lost.isdisjoint(node.input):
+                why = self.fault(node)
+            for name in node.output:
+                if name not in self.names:
+                    self.lost.add(name)
+            if why:
+                self.missing.append(f"{node.op_type} '{title(node)}': {why}")
+
+    def fault(self, node):
+        """Why it cannot be exported, or None when it was."""
+        unknown = [name for name in node.input if name
+                   and name not in self.names]
+        if unknown:
+            return f"nobody makes its input '{unknown[0]}'"
+        try:
+            self.read_node(node)
+        except Unsupported as error:
+            return str(error)
+        except BROKEN as error:
+            return f"is not as ONNX has it ({type(error).__name__}: {error})"
+        return None
 
     def read_node(self, node):
         version = self.versions.get(
@@ -198,7 +232,7 @@ class Reader:
         elif node.op_type == "If" and op.array(0) is not None:
             self.choose(op)
         elif node.domain in ONNX_DOMAINS and node.op_type in TABLE:
-            self.graph.begin(node.name or node.output[0])
+            self.graph.begin(title(node))
             self.keep(node, TABLE[node.op_type](op))
         else:
             self.expand(op)
@@ -256,18 +290,19 @@ class Reader:
             if op.node.domain in ONNX_DOMAINS else None
         if body is None:
             raise Unsupported("there is no such operator to run")
-        outer, versions = self.names, self.versions
-        inputs = [outer[name] if name else None for name in op.node.input]
-        self.names = dict(zip(body.input, inputs))
+        outer = self.names, self.versions, self.lost, self.missing
+        self.names = {formal: self.names[actual] for formal, actual
+                      in zip(body.input, op.node.input) if actual}
         self.versions = {entry.domain or "": entry.version
-                         for entry in body.opset_import} or versions
-        failed = len(self.missing)
+                         for entry in body.opset_import} or self.versions
+        self.lost, self.missing = set(), []
         self.read_nodes(with_attributes(body, op))
         results = [self.names.get(name) for name in body.output]
-        self.names, self.versions = outer, versions
-        if len(self.missing) > failed:
-            del self.missing[failed:]
-            raise Unsupported("what it is made of cannot all be run")
+        failed = self.missing
+        self.names, self.versions, self.lost, self.missing = outer
+        if failed:
+            raise Unsupported(f"what it is made of cannot all be run; not "
+                              f"{failed[0]}")
         self.keep(op.node, results)
 
 
@@ -294,8 +329,11 @@ def function_of(op, versions):
 
 
 def with_attributes(body, op):
-    """Nodes of a function, with the attributes of the op that calls it, and
-    named after it."""
+    """Nodes of a function, with the attributes of the op that calls it, named
+    after it, and without inputs that it leaves out."""
+    there = {formal for formal, actual in zip(body.input, op.node.input)
+             if actual}
+    left_out = set(body.input) - there
     given = {a.name: a for a in op.node.attribute}
     schema = onnx.defs.get_schema(op.node.op_type, op.version, "")
     defaults = {name: entry.default_value
@@ -303,7 +341,9 @@ def with_attributes(body, op):
     for source in body.node:
         node = onnx.NodeProto()
         node.CopyFrom(source)
-        node.name = f"{op.node.name or op.node.output[0]}/{source.output[0]}"
+        node.name = f"{title(op.node)}/{source.output[0]}"
+        node.input[:] = ["" if name in left_out else name
+                         for name in source.input]
         del node.attribute[:]
         for attribute in source.attribute:
             name = attribute.ref_attr_name
