@@ -204,9 +204,10 @@ static void assume(const mo_timed_case *c, const bool *receives,
 }
 
 static mo_status suggest(const mo_timed_case *c, const bool *receives,
-                         mo_hint *hint, bool *suggested, mo_error *err)
+                         const mo_stop *stop, mo_hint *hint, bool *suggested,
+                         mo_error *err)
 {
-    mo_timed_effort effort = { STEPS, ROUNDS, NULL };
+    mo_timed_effort effort = { STEPS, ROUNDS, stop };
     mo_timed_master *master = NULL;
     mo_timed_state *state = NULL;
     bool refuted = false;
@@ -230,14 +231,15 @@ static mo_status suggest(const mo_timed_case *c, const bool *receives,
 
 mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
                           int b, int64_t time_ns, const bool *receives,
-                          mo_hint *hint, bool *suggested, mo_error *err)
+                          const mo_stop *stop, mo_hint *hint, bool *suggested,
+                          mo_error *err)
 {
     asking q;
     mo_status status = ask(fork, regime, a, b, time_ns, &q, err);
 
     *suggested = false;
     if (status == MO_OK && q.c)
-        status = suggest(q.c, receives, hint, suggested, err);
+        status = suggest(q.c, receives, stop, hint, suggested, err);
     stop_asking(&q);
     return status;
 }

@@ -36,6 +36,7 @@ mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
  * fork's segment. */
 mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
                           int b, int64_t time_ns, const bool *receives,
-                          mo_hint *hint, bool *suggested, mo_error *err);
+                          const mo_stop *stop, mo_hint *hint, bool *suggested,
+                          mo_error *err);
 
 #endif

@@ -83,10 +83,11 @@ static mo_status enter_hint(race *r, int64_t time_ns, mo_error *err)
     int pair = r->options->pair, n = r->x->n_devices;
     mo_schedule *made = NULL;
     bool suggested = false;
-    mo_status status = mo_fork_suggest(
-        fork, r->regime, end_of(fork->segment.u, pair / n),
-        end_of(fork->segment.v, pair % n), time_ns,
-        r->n_receivers > 0 ? r->receives : NULL, &r->hint, &suggested, err);
+    mo_status status =
+        mo_fork_suggest(fork, r->regime, end_of(fork->segment.u, pair / n),
+                        end_of(fork->segment.v, pair % n), time_ns,
+                        r->n_receivers > 0 ? r->receives : NULL,
+                        r->options->anneal->stop, &r->hint, &suggested, err);
 
     if (status == MO_OK && suggested)
         status = mo_like_hint(r->like, r->start, &fork->segment, pair, &r->hint,
