@@ -87,6 +87,13 @@ static mo_status refuse(mo_error *err)
                    "array again");
 }
 
+/* Little-endian, or nothing to be in order. */
+static bool is_our_order(char order, size_t bytes)
+{
+    return order == '<' || order == '|' || order == '=' ||
+           (order == '>' && bytes == 1);
+}
+
 static mo_status read_type(scanner *s, mo_npy_header *header, mo_error *err)
 {
     quoted q;
@@ -102,7 +109,7 @@ static mo_status read_type(scanner *s, mo_npy_header *header, mo_error *err)
         if (!is(&code, types[i].code))
             continue;
         header->desc.elem = types[i].elem;
-        if (strchr("<|=", q.text[0]) || mo_elem_bytes(types[i].elem) == 1)
+        if (is_our_order(q.text[0], mo_elem_bytes(types[i].elem)))
             return MO_OK;
     }
     return mo_fail(err, MO_E_SUPPORT,

@@ -130,6 +130,8 @@ static const struct {
       "ends too early" },
     { "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", 1,
       "type '>f4'" },
+    { "{'descr': '?u1', 'fortran_order': False, 'shape': (1,), }", 1,
+      "type '?u1'" },
     { "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", 1,
       "type '<c8'" },
     { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 1,
