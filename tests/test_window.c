@@ -273,6 +273,7 @@ START_TEST(windows_that_do_not_fit_are_refused)
         { "Convolution", "{\"strides\":\"0\"}", 2 },
         { "Convolution", "{\"strides\":\"1\",\"pads_end\":\"x\"}", 2 },
         { "Convolution", "{\"strides\":\"1,1\"}", 2 },
+        { "Convolution", "{\"strides\":\"1\",\"auto_pad\":\"tight\"}", 2 },
         { "ConvolutionBackpropData", "{\"strides\":\"-1\"}", 2 },
         { "ConvolutionBackpropData",
           "{\"strides\":\"1\",\"dilations\":\"99999999999999\"}", 2 },
@@ -300,5 +301,5 @@ SUITE(window)
     EACH(indices_of_maxima_count_from_an_axis, 5);
     EACH(adaptive_pools_cut_into_parts_that_may_overlap, 2);
     EACH(global_pools_leave_one_element, 2);
-    EACH(windows_that_do_not_fit_are_refused, 6);
+    EACH(windows_that_do_not_fit_are_refused, 7);
 }

@@ -83,6 +83,23 @@ static mo_status read_attributes(const mo_site *site, mo_frame *f,
     return status == MO_OK ? check_range(site, f, err) : status;
 }
 
+static mo_status pad_by_rule(const mo_site *site, mo_frame *f, mo_error *err)
+{
+    static const char key[] = "auto_pad";
+
+    if (mo_site_is(site, key, "same_upper"))
+        pad_same(f, true);
+    else if (mo_site_is(site, key, "same_lower"))
+        pad_same(f, false);
+    else if (mo_site_is(site, key, "valid"))
+        for (int d = 0; d < f->spatial; d++)
+            f->pad_begin[d] = f->pad_end[d] = 0;
+    else if (mo_site_has(site, key) && !mo_site_is(site, key, "explicit") &&
+             !mo_site_is(site, key, "notset"))
+        return mo_site_fail(site, MO_E_SUPPORT, err, "has an unknown auto_pad");
+    return MO_OK;
+}
+
 mo_status mo_frame_read(const mo_site *site, const int64_t *kernel,
                         mo_frame *frame, mo_error *err)
 {
@@ -97,15 +114,9 @@ mo_status mo_frame_read(const mo_site *site, const int64_t *kernel,
     memcpy(f.out, site->out[0].shape.dims + 2, bytes);
     memcpy(f.kernel, kernel, bytes);
     status = read_attributes(site, &f, err);
-    if (status != MO_OK)
-        return status;
-    if (mo_site_is(site, "auto_pad", "same_upper"))
-        pad_same(&f, true);
-    else if (mo_site_is(site, "auto_pad", "same_lower"))
-        pad_same(&f, false);
-    else if (mo_site_is(site, "auto_pad", "valid"))
-        for (int d = 0; d < f.spatial; d++)
-            f.pad_begin[d] = f.pad_end[d] = 0;
-    *frame = f;
-    return MO_OK;
+    if (status == MO_OK)
+        status = pad_by_rule(site, &f, err);
+    if (status == MO_OK)
+        *frame = f;
+    return status;
 }
