@@ -36,6 +36,30 @@ static void load_inputs(const mo_run_device *d)
 
 /* -------------------------------------------------------------------- steps */
 
+/* A kernel knows numbers only. */
+static void name_op(const mo_run_device *d, int call, mo_error *err)
+{
+    const mo_plan_item *item = &d->plan->items[d->plan->calls[call].timed_as];
+    mo_error why;
+
+    if (!err)
+        return;
+    why = *err;
+    mo_fail(err, why.status, "op '%.160s' (%.80s): %s", item->name, item->type,
+            why.text);
+}
+
+static mo_status compute(const mo_run_device *d, const mo_run_action *a,
+                         mo_error *err)
+{
+    mo_status status =
+        d->backend->run(d->unit, a->kernel, a->in, a->out, d->workspace, err);
+
+    if (status != MO_OK)
+        name_op(d, a->what, err);
+    return status;
+}
+
 static mo_status act(const mo_run_device *d, const mo_run_action *a,
                      mo_error *err)
 {
@@ -44,8 +68,7 @@ static mo_status act(const mo_run_device *d, const mo_run_action *a,
 
     switch (a->kind) {
     case MO_STEP_COMPUTE:
-        return d->backend->run(d->unit, a->kernel, a->in, a->out, d->workspace,
-                               err);
+        return compute(d, a, err);
     case MO_STEP_SEND:
         return transport->send(world, a->what, a->data, err);
     case MO_STEP_RECEIVE:

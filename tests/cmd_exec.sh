@@ -111,6 +111,9 @@ complains "nothing to compare" 2 "--dry-run" \
 complains "a report in the place of the graph" 2 "would replace" \
     moirai-exec --report "$net" "$net"
 
+complains "outputs in the place of the reference" 2 "would replace" \
+    moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
+
 mkdir "$work/bare" "$work/short" "$work/small"
 cp "$net" "$work/bare"
 complains "no weights" 1 "--random-weights" moirai-exec "$work/bare/model.xml"
@@ -136,6 +139,45 @@ is "and not run" "$(cat "$work/out")" ""
 exits "an op that nobody knows" 1 \
     moirai-exec "$top_srcdir/examples/inception.graphml"
 ok "is named" grep -q "op '" "$work/err"
+
+# A graph of one op, of this type and with these data, and what it reads.
+one_op()
+{
+    cat <<END
+<graphml><key id="o" for="node" attr.name="op"/>
+<key id="s" for="node" attr.name="shape"/>
+<key id="d" for="node" attr.name="dtype"/>
+<key id="f" for="node" attr.name="flops"/>
+<key id="b" for="node" attr.name="bytes"/>
+<key id="p" for="edge" attr.name="dst_port"/><graph edgedefault="directed">
+<node id="table"><data key="o">Parameter</data><data key="s">2,3</data>
+<data key="d">f32</data></node>
+<node id="rows"><data key="o">Parameter</data><data key="s">1,3</data>
+<data key="d">i32</data></node>
+<node id="it"><data key="o">$1</data><data key="s">1,3</data>
+<data key="d">f32</data><data key="f">1</data><data key="b">1</data></node>
+<edge source="table" target="it"><data key="p">0</data></edge>
+<edge source="rows" target="it"><data key="p">1</data></edge>
+</graph></graphml>
+END
+}
+
+# numpy's bytes of the rows 1, 9 and 0
+rows()
+{
+    printf "\\223NUMPY\\1\\0\\72\\0%-57s\\n" \
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (1, 3)}"
+    printf '\1\0\0\0\11\0\0\0\0\0\0\0'
+}
+
+one_op Riddle >"$work/riddle.graphml"
+complains "a single op that nobody knows" 1 \
+    "riddle.graphml:11: op 'it' (Riddle): there is no such operator" \
+    moirai-exec "$work/riddle.graphml"
+one_op GatherElements >"$work/pick.graphml"
+rows >"$work/rows.npy"
+complains "rows that the table has not" 1 "op 'it' (GatherElements): index 9 " \
+    moirai-exec -q -i rows="$work/rows.npy" "$work/pick.graphml"
 
 # -------------------------------------------------------------------- ranks --
 

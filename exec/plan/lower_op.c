@@ -184,8 +184,10 @@ static mo_status note_failure(mo_lowering *l, int id, mo_status status,
             *err = *why;
         return status;
     }
-    if (l->n_cannot++ == 0)
+    if (l->n_cannot++ == 0) {
         l->first_cannot = *why;
+        l->first_cannot.line = l->g->ops[id].line;
+    }
     if (source->cannot)
         source->cannot(source->context, l->g->ops[id].line, why->text);
     return MO_OK;

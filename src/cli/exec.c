@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/exec_compare.h"
 #include "cli/exec_inputs.h"
@@ -28,6 +29,25 @@ typedef struct work {
     mo_exec_comparison comparison;
 } work;
 
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Files of both have the same names. */
+static mo_status spare_reference(const mo_exec_options *o, mo_error *err)
+{
+    if (!o->output || !o->reference || !same_folder(o->output, o->reference))
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "--output would replace what --reference reads in %s; name "
+                   "another folder",
+                   o->reference);
+}
+
 static mo_status check_options(const mo_exec_options *o, const char *path,
                                mo_error *err)
 {
@@ -44,7 +64,7 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
         status = mo_fail(err, MO_E_USAGE,
                          "--dry-run computes nothing that --check or "
                          "--reference could compare");
-    return status;
+    return status == MO_OK ? spare_reference(o, err) : status;
 }
 
 /* For a thread of the transport, when the command itself is stuck. */

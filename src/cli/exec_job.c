@@ -122,20 +122,35 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     return status;
 }
 
-/* Who hears of ops that cannot be run. */
+/* Who hears of ops that cannot be run.  The first is kept back until there is a
+ * second: the only one is the error that the command ends with. */
 typedef struct listener {
     const char *command, *path;
+    int n;
+    mo_error first;
 } listener;
+
+static void say(const listener *to, const mo_error *cannot)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    fprintf(stderr, "%s: %s\n", to->command,
+            mo_error_format(cannot, text, sizeof text));
+}
 
 static void tell_op(void *context, int line, const char *what)
 {
-    const listener *to = context;
+    listener *to = context;
     mo_error cannot = { 0 };
-    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
     mo_fail_at(&cannot, MO_E_SUPPORT, to->path, line, "%s", what);
-    fprintf(stderr, "%s: %s\n", to->command,
-            mo_error_format(&cannot, text, sizeof text));
+    if (to->n++ == 0) {
+        to->first = cannot;
+        return;
+    }
+    if (to->n == 2)
+        say(to, &to->first);
+    say(to, &cannot);
 }
 
 static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
@@ -193,7 +208,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, bool speaks,
         .random = random,
         .seed = random ? (uint64_t) o->weights : 0,
     };
-    listener to = { o->talk.command, graph };
+    listener to = { .command = o->talk.command, .path = graph };
     double begin = mo_talk_seconds();
     mo_status status = check_made_up(job->review.made.fine, random, err);
 
