@@ -36,14 +36,16 @@ static void load_inputs(const mo_run_device *d)
 
 /* -------------------------------------------------------------------- steps */
 
-/* A kernel knows numbers only. */
+/* A kernel knows numbers only.  Plans made by hand may have no items. */
 static void name_op(const mo_run_device *d, int call, mo_error *err)
 {
-    const mo_plan_item *item = &d->plan->items[d->plan->calls[call].timed_as];
+    int number = d->plan->calls[call].timed_as;
+    const mo_plan_item *item;
     mo_error why;
 
-    if (!err)
+    if (!err || number >= d->plan->n_items)
         return;
+    item = &d->plan->items[number];
     why = *err;
     mo_fail(err, why.status, "op '%.160s' (%.80s): %s", item->name, item->type,
             why.text);
