@@ -19,10 +19,13 @@ CASES = {}
 # What results may differ by, relative to their size: sums of a few hundred
 # products in another order, and curves approximated in other ways.
 CLOSE = 2e-5
+# Differences of numbers near 1 that are nearly the same, as in Gelu(-5).
+FLOOR = 1e-6
 # One unit in the last place of what is stored, and a little for what is not
 # rounded at the same places.
 TYPES = {"f16": 2e-3, "bf16": 2e-2}
 
+MANY = 40000
 MOVED = ["f32", "f32", "f16", "i32", "i64", "i8", "u8", "boolean"]
 
 
@@ -65,11 +68,18 @@ class Case(Random):
 
     # -- shapes
 
-    def any_shape(self, low=0, high=4, most=6):
+    def maybe_empty(self, dims):
         """Sometimes nothing at all is in it."""
-        dims = self.dims(self.randint(low, high), 1, most)
         if dims and self.random() < 0.06:
             dims[self.randrange(len(dims))] = 0
+        return dims
+
+    def any_shape(self, low=0, high=4, most=6):
+        """Sometimes it has many elements, enough for several threads."""
+        dims = self.maybe_empty(self.dims(self.randint(low, high), 1, most))
+        if dims and self.random() < 0.05:
+            at = self.randrange(len(dims))
+            dims[at] *= max(1, MANY // max(1, int(np.prod(dims))))
         return dims
 
     def smaller(self, shape):

@@ -26,7 +26,7 @@ import ops_point
 import ops_product
 import ops_reduce
 from infer_oracle import Tap
-from ops_case import CASES, Case
+from ops_case import CASES, FLOOR, Case
 from ops_foreign import write_ir
 
 TOGETHER = 25  # nodes in one model
@@ -126,7 +126,8 @@ def tolerable(case, wanted):
     size = np.abs(np.where(np.isfinite(wanted), wanted, 0)).astype(float)
     if case.exact or wanted.dtype.kind != "f":
         return np.zeros(wanted.shape)
-    return case.tolerance * (size + (size.mean() if size.size else 0))
+    mean = size.mean() if size.size else 0
+    return FLOOR + case.tolerance * (size + mean)
 
 
 def difference(case, ours, wanted):

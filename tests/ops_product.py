@@ -33,6 +33,24 @@ def _(c):
                       flip_right)
 
 
+@case("MatMul")
+def _(c):
+    """Large enough to be cut into panels, or with nothing to add up, which
+    OpenVINO leaves as it is."""
+    rows, inner, columns = [c.choice([1, 7, 64, 130, 300]) for _ in range(3)]
+    inner = 0 if c.random() < 0.1 else inner
+    batch = c.choice([[], [], [2], [3, 1]])
+    flip_left, flip_right = c.flag(), c.flag()
+    left, right = batch + [rows, inner], [inner, columns]
+    made = ops.matmul(c.data(turned(left) if flip_left else left),
+                      c.either(turned(right) if flip_right else right),
+                      flip_left, flip_right)
+    if inner > 0:
+        return made
+    zeros = np.zeros(batch + [rows, columns], np.float32)
+    return c.by_definition(made, lambda *_: [zeros])
+
+
 @case("Einsum")
 def _(c):
     """Some have an equation that needs what OpenVINO cannot do."""
@@ -150,6 +168,30 @@ def _(c):
         begin, end, dilations, pad)
 
 
+@case("Convolution")
+def _(c):
+    """As networks have them."""
+    side = c.choice([1, 3, 3, 5, 7])
+    channels, out = c.choice([3, 16, 65]), c.choice([1, 20, 64])
+    pad = c.choice([0, side // 2])
+    stride = c.choice([1, 1, 2])
+    return ops.convolution(
+        c.data([c.randint(1, 2), channels] + c.dims(2, 7, 30)),
+        c.either([out, channels, side, side]), [stride] * 2, [pad] * 2,
+        [pad] * 2, [1, 1])
+
+
+@case("GroupConvolution")
+def _(c):
+    """By channel, as mobile networks have them."""
+    side, stride = c.choice([3, 3, 5]), c.choice([1, 2])
+    groups = c.choice([16, 33, 96])
+    return ops.group_convolution(
+        c.data([c.randint(1, 2), groups] + c.dims(2, 7, 30)),
+        c.either([groups, 1, 1, side, side]), [stride] * 2, [side // 2] * 2,
+        [side // 2] * 2, [1, 1])
+
+
 @case("GroupConvolution")
 def _(c):
     spatial = c.randint(1, 3)
@@ -198,17 +240,18 @@ def pool_window(c, spatial):
 
 
 def pool_data(c, spatial, dtype="f32"):
-    return c.data(c.dims(2, 1, 5) + c.dims(spatial, 5, 14), dtype)
+    return c.data(c.maybe_empty(c.dims(2, 1, 5)) + c.dims(spatial, 5, 14),
+                  dtype)
 
 
 def has_something(data, node, strides, begin):
-    """Refuses what nobody defines: averages over windows of padding only,
-    which begin behind the end of the data."""
+    """Refuses what nobody defines: windows of padding only, which begin behind
+    the end of the data."""
     explicit = node.get_attributes()["auto_pad"] == "explicit"
     for d, stride in enumerate(strides):
         last = (node.get_output_shape(0)[d + 2] - 1) * stride
         if last >= data.get_output_shape(0)[d + 2] + explicit * begin[d]:
-            raise RuntimeError("an average of nothing")
+            raise RuntimeError("a window over nothing")
     return node
 
 
@@ -218,12 +261,15 @@ def rounding(c, *more):
 
 @case("MaxPool")
 def _(c):
+    """Over nothing, the least of all numbers is the largest."""
     spatial = c.randint(1, 3)
     kernel, strides, begin, end, dilations, pad = pool_window(c, spatial)
     opset = c.choice([opset1, opset8, opset14])
     if opset is opset1:
-        return opset.max_pool(pool_data(c, spatial, c.real()), strides, begin,
-                              end, kernel, rounding(c), pad)
+        data = pool_data(c, spatial, c.real())
+        return has_something(data, opset.max_pool(
+            data, strides, begin, end, kernel, rounding(c), pad), strides,
+            begin)
     more = ["ceil_torch"] if opset is opset14 else []
     return opset.max_pool(pool_data(c, spatial), strides, dilations, begin,
                           end, kernel, rounding(c, *more), pad, c.integer(),
@@ -253,9 +299,10 @@ def _(c):
 
 @case("AdaptiveMaxPool")
 def _(c):
+    """OpenVINO's CPUs have no other indices."""
     spatial = c.randint(1, 3)
     return ops.adaptive_max_pool(pool_data(c, spatial),
-                                 c.ints(c.dims(spatial, 1, 9)), c.integer())
+                                 c.ints(c.dims(spatial, 1, 9)), "i32")
 
 
 def over_all(c, kind, reduce):
