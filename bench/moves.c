@@ -35,7 +35,7 @@ static mo_status bench_runs(const mo_instance *x, const mo_schedule *s,
                             mo_error *err)
 {
     int *rank = malloc(((size_t) x->n + 1) * sizeof *rank);
-    mo_plan plan = { s->device, rank, NULL, NULL };
+    mo_plan plan = { .device = s->device, .rank = rank };
     int n_runs = OPS_A_BENCH / (x->n + 1) + 1;
     mo_sim *sim = NULL;
     mo_status status =

@@ -81,10 +81,28 @@ static bool is_free_of_all(const slow *w, const mo_transfer *t)
     return !shares(w, t, t); /* it holds nothing */
 }
 
+/* Not before. */
+static int64_t until_ns(const slow *w, int op, int item)
+{
+    const int64_t *told_ns = op >= 0 ? w->plan->release_ns : w->plan->hold_ns;
+    int64_t ns = told_ns ? told_ns[op >= 0 ? op : item] : 0;
+
+    for (int i = 0; i < w->plan->n_after; i++) {
+        const mo_after *it = &w->plan->after[i];
+
+        if (it->op_late == op && it->item_late == item &&
+            w->op[it->op] == DONE && op_end_ns(w, it->op) + it->wait_ns > ns)
+            ns = op_end_ns(w, it->op) + it->wait_ns;
+    }
+    return ns;
+}
+
 static bool is_sendable(const slow *w, int number)
 {
     const mo_transfer *t = &w->s->transfers[number];
 
+    if (!is_free_of_all(w, t) && until_ns(w, -1, t->item) > w->now_ns)
+        return false;
     if (w->transfer[number] != WAITS ||
         w->op[w->x->flows[first_flow(w, t)].from] != DONE)
         return false;
@@ -107,8 +125,7 @@ static bool is_there(const slow *w, int flow)
 
 static bool is_ready(const slow *w, int op)
 {
-    if (w->op[op] != WAITS ||
-        (w->plan->release_ns && w->plan->release_ns[op] > w->now_ns))
+    if (w->op[op] != WAITS || until_ns(w, op, -1) > w->now_ns)
         return false;
     for (int q = 0; q < w->x->n_flows; q++)
         if (w->x->flows[q].to == op && !is_there(w, q))
@@ -202,13 +219,17 @@ static int64_t next_ns(const slow *w)
     for (int i = 0; i < w->x->n; i++) {
         if (w->op[i] == RUNS)
             lower(&ns, op_end_ns(w, i));
-        if (w->op[i] == WAITS && w->plan->release_ns &&
-            w->plan->release_ns[i] > w->now_ns)
-            lower(&ns, w->plan->release_ns[i]);
+        if (w->op[i] == WAITS && until_ns(w, i, -1) > w->now_ns)
+            lower(&ns, until_ns(w, i, -1));
     }
-    for (int i = 0; i < w->s->n_transfers; i++)
+    for (int i = 0; i < w->s->n_transfers; i++) {
+        int64_t until = until_ns(w, -1, w->s->transfers[i].item);
+
         if (w->transfer[i] == RUNS)
             lower(&ns, w->s->transfers[i].end_ns);
+        if (w->transfer[i] == WAITS && until > w->now_ns)
+            lower(&ns, until);
+    }
     return ns;
 }
 

@@ -22,7 +22,8 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
 typedef struct made_plan {
     mo_plan plan;
     int *device, *rank, *send_rank;
-    int64_t *release_ns;
+    int64_t *release_ns, *hold_ns;
+    mo_after *after;
 } made_plan;
 
 static void reserve_plan(made_plan *m, const mo_instance *x)
@@ -33,11 +34,16 @@ static void reserve_plan(made_plan *m, const mo_instance *x)
     m->rank = calloc(n, sizeof *m->rank);
     m->send_rank = calloc(n_items, sizeof *m->send_rank);
     m->release_ns = calloc(n, sizeof *m->release_ns);
-    ck_assert(m->device && m->rank && m->send_rank && m->release_ns);
+    m->hold_ns = calloc(n_items, sizeof *m->hold_ns);
+    m->after = calloc(n, sizeof *m->after);
+    ck_assert(m->device && m->rank && m->send_rank && m->release_ns &&
+              m->hold_ns && m->after);
 }
 
 static void drop_plan(made_plan *m)
 {
+    free(m->after);
+    free(m->hold_ns);
     free(m->release_ns);
     free(m->send_rank);
     free(m->rank);
@@ -61,9 +67,31 @@ static void place_anyhow(made_plan *m, const mo_instance *x, mo_random *random)
     free(of_group);
 }
 
-static void make_plan(made_plan *m, const mo_instance *x, mo_random *random)
+/* Readers, or what is sent to them, some time after the op's end. */
+static void delay_some(made_plan *m, const mo_instance *x, bool once,
+                       mo_random *random)
 {
-    int kind = mo_random_below(random, 4);
+    for (int i = 0; i < x->n; i++) {
+        int n_out = x->out_start[i + 1] - x->out_start[i], q;
+        mo_after *after = &m->after[m->plan.n_after];
+
+        if (n_out == 0 || mo_random_below(random, 3) > 0)
+            continue;
+        q = x->out_start[i] + mo_random_below(random, n_out);
+        *after = (mo_after){ i, -1, -1, 1000 * mo_random_below(random, 20) };
+        if (mo_random_below(random, 2))
+            after->op_late = x->flows[q].to;
+        else
+            after->item_late = once ? x->flows[q].tensor : q;
+        m->plan.n_after++;
+    }
+    m->plan.after = m->after;
+}
+
+static void make_plan(made_plan *m, const mo_instance *x, bool once,
+                      mo_random *random)
+{
+    int kind = mo_random_below(random, 16);
 
     reserve_plan(m, x);
     place_anyhow(m, x, random);
@@ -75,10 +103,18 @@ static void make_plan(made_plan *m, const mo_instance *x, mo_random *random)
         if (mo_random_below(random, 3) == 0)
             m->release_ns[i] = 1000 * mo_random_below(random, 50);
     }
-    for (int q = 0; q < x->n_flows; q++)
+    for (int q = 0; q < x->n_flows; q++) {
         m->send_rank[q] = mo_random_below(random, 8);
-    m->plan = (mo_plan){ m->device, m->rank, kind & 1 ? m->send_rank : NULL,
-                         kind & 2 ? m->release_ns : NULL };
+        if (mo_random_below(random, 3) == 0)
+            m->hold_ns[q] = 1000 * mo_random_below(random, 50);
+    }
+    m->plan = (mo_plan){ .device = m->device,
+                         .rank = m->rank,
+                         .send_rank = kind & 1 ? m->send_rank : NULL,
+                         .release_ns = kind & 2 ? m->release_ns : NULL,
+                         .hold_ns = kind & 4 ? m->hold_ns : NULL };
+    if (kind & 8)
+        delay_some(m, x, once, random);
 }
 
 static void check_same(const mo_schedule *s, const mo_schedule *expected,
@@ -139,7 +175,7 @@ static void check_plans(const mo_instance *x, int number, int n_plans)
         for (int i = 0; i < n_plans; i++) {
             made_plan m;
 
-            make_plan(&m, x, &random);
+            make_plan(&m, x, regime.tensors == MO_TENSORS_ONCE, &random);
             check_plan(x, &regime, sim, &m.plan, number);
             drop_plan(&m);
         }
@@ -223,7 +259,7 @@ START_TEST(an_op_waits_for_its_release)
 {
     int device[] = { A }, rank[] = { 0 };
     int64_t release_ns[] = { 7000 };
-    mo_plan plan = { device, rank, NULL, release_ns };
+    mo_plan plan = { .device = device, .rank = rank, .release_ns = release_ns };
     problem p = { 0 };
     mo_sim *sim;
 
@@ -241,7 +277,7 @@ END_TEST
 START_TEST(transfers_go_as_their_readers_or_as_told)
 {
     int device[] = { A, B, B }, rank[] = { 0, 2, 1 }, send_rank[] = { 0, 1 };
-    mo_plan plan = { device, rank, NULL, NULL };
+    mo_plan plan = { .device = device, .rank = rank };
     problem p = { 0 };
     mo_sim *sim;
 

@@ -51,7 +51,7 @@ typedef struct walk {
     mo_random random;
     int number; /* of the case */
     int *device, *rank, *send_rank;
-    int64_t *release_ns;
+    int64_t *release_ns, *hold_ns;
 } walk;
 
 /* What the whole plan, with the changes in it, comes to. */
@@ -59,7 +59,11 @@ static mo_schedule *by_the_rules(walk *w)
 {
     const mo_instance *x = w->x;
     bool once = w->regime.tensors == MO_TENSORS_ONCE;
-    mo_plan plan = { w->device, w->rank, w->send_rank, w->release_ns };
+    mo_plan plan = { .device = w->device,
+                     .rank = w->rank,
+                     .send_rank = w->send_rank,
+                     .release_ns = w->release_ns,
+                     .hold_ns = w->hold_ns };
 
     for (int i = 0; i < x->n; i++) {
         w->device[i] = w->standing->device[i];
@@ -69,6 +73,8 @@ static mo_schedule *by_the_rules(walk *w)
     for (int q = 0; q < x->n_flows; q++)
         w->send_rank[once ? x->flows[q].tensor : q] =
             (int) (w->standing->send_key[q] / 1000);
+    for (int q = 0; q < x->n_flows; q++)
+        w->hold_ns[once ? x->flows[q].tensor : q] = w->standing->hold_ns[q];
     return slow_sim(x, &w->regime, &plan);
 }
 
@@ -90,11 +96,23 @@ static void change_send(walk *w)
             mo_trial_send(w->trial, r, key);
 }
 
+static void change_hold(walk *w)
+{
+    const mo_instance *x = w->x;
+    int q = x->n_flows > 0 ? mo_random_below(&w->random, x->n_flows) : 0;
+    int tensor = x->n_flows > 0 ? x->flows[q].tensor : 0;
+    int64_t hold_ns = mo_random_below(&w->random, 2) * some_key(w);
+
+    for (int r = 0; r < x->n_flows; r++)
+        if (x->flows[r].tensor == tensor)
+            mo_trial_hold(w->trial, r, hold_ns);
+}
+
 static void change(walk *w)
 {
     int op = mo_random_below(&w->random, w->x->n);
 
-    switch (mo_random_below(&w->random, 5)) {
+    switch (mo_random_below(&w->random, 6)) {
     case 0:
         mo_trial_order(w->trial, op, some_key(w));
         break;
@@ -104,6 +122,9 @@ static void change(walk *w)
         break;
     case 2:
         change_send(w);
+        break;
+    case 3:
+        change_hold(w);
         break;
     default:
         mo_trial_place(w->trial, op,
@@ -168,11 +189,14 @@ static void open_walk(walk *w, const mo_instance *x, int number)
     w->rank = calloc(n, sizeof *w->rank);
     w->send_rank = calloc(n_flows, sizeof *w->send_rank);
     w->release_ns = calloc(n, sizeof *w->release_ns);
-    ck_assert(w->device && w->rank && w->send_rank && w->release_ns);
+    w->hold_ns = calloc(n_flows, sizeof *w->hold_ns);
+    ck_assert(w->device && w->rank && w->send_rank && w->release_ns &&
+              w->hold_ns);
 }
 
 static void close_walk(walk *w)
 {
+    free(w->hold_ns);
     free(w->release_ns);
     free(w->send_rank);
     free(w->rank);
@@ -184,6 +208,8 @@ static void level_sends(walk *w)
 {
     for (int q = 0; q < w->x->n_flows; q++)
         mo_trial_send(w->trial, q, 0);
+    for (int q = 0; q < w->x->n_flows; q++)
+        mo_trial_hold(w->trial, q, 0);
     mo_trial_run(w->trial, INT64_MAX);
     mo_trial_keep(w->trial);
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "schedule/waits.h"
 #include "solvers/search/along_parts.h"
 
 /*
@@ -12,23 +14,31 @@
 typedef struct turn {
     int block;
     int64_t start_ns;
-    int op;
+    bool takes_time; /* what does not goes before what starts then and does */
+    int op;          /* or item */
 } turn;
 
 struct mo_along {
     mo_places places;
     mo_regime regime;
+    const mo_stop *stop;
     mo_chain *chain;
     mo_along_blocks *blocks;
 };
 
 typedef struct assembly {
     const mo_instance *x;
+    const mo_stop *stop;
     const mo_along_blocks *blocks;
-    turn *turns;          /* by op */
+    bool once;            /* items are tensors, not flows */
+    turn *turns;          /* by op, and then by rank */
+    turn *sends;          /* by item */
     mo_along_role *roles; /* by op */
     int *group;           /* by group: its device, or -1 */
     mo_plan plan;
+    mo_after *after; /* what waits in blocks */
+    size_t n_after, after_room;
+    int64_t *release_ns, *hold_ns; /* of a block: by op, by flow */
 } assembly;
 
 static void take_block(assembly *a, int number)
@@ -46,6 +56,8 @@ static void take_block(assembly *a, int number)
         a->plan.device[op] = block->schedule->device[i];
         a->turns[op].block = a->roles[op].block = number;
         a->turns[op].start_ns = block->schedule->start_ns[i];
+        a->turns[op].takes_time =
+            mo_instance_p_ns(a->x, op, block->schedule->device[i]) > 0;
     }
 }
 
@@ -55,7 +67,7 @@ static void take_blocks(assembly *a)
 
     for (int i = 0; i < x->n; i++) {
         a->plan.device[i] = -1;
-        a->turns[i] = (turn){ a->blocks->n, -1, i };
+        a->turns[i] = (turn){ a->blocks->n, -1, false, i };
         a->roles[i].block = -1;
     }
     for (int i = 0; i < a->blocks->n; i++)
@@ -97,6 +109,8 @@ static int compare_turns(const void *a, const void *b)
         return s->block < t->block ? -1 : 1;
     if (s->start_ns != t->start_ns)
         return s->start_ns < t->start_ns ? -1 : 1;
+    if (s->takes_time != t->takes_time)
+        return s->takes_time ? 1 : -1;
     return (s->op > t->op) - (s->op < t->op);
 }
 
@@ -105,6 +119,104 @@ static void rank_all(assembly *a)
     qsort(a->turns, (size_t) a->x->n, sizeof *a->turns, compare_turns);
     for (int i = 0; i < a->x->n; i++)
         a->plan.rank[a->turns[i].op] = i;
+}
+
+static int count_items(const assembly *a)
+{
+    return a->once ? a->x->n_tensors : a->x->n_flows;
+}
+
+/* What is sent goes as the first of its readers. */
+static void find_send_turns(assembly *a)
+{
+    const mo_instance *x = a->x;
+
+    for (int i = 0; i < count_items(a); i++)
+        a->sends[i] = (turn){ .block = a->blocks->n + 1, .op = i };
+    for (int q = 0; q < x->n_flows; q++) {
+        int item = a->once ? x->flows[q].tensor : q;
+        const turn *own = &a->turns[a->plan.rank[x->flows[q].to]];
+
+        if (compare_turns(own, &a->sends[item]) < 0) {
+            a->sends[item] = *own;
+            a->sends[item].op = item;
+        }
+    }
+}
+
+static void rank_sends(assembly *a)
+{
+    int n = count_items(a);
+
+    qsort(a->sends, (size_t) n, sizeof *a->sends, compare_turns);
+    for (int i = 0; i < n; i++)
+        a->plan.send_rank[a->sends[i].op] = i;
+}
+
+static mo_status add_after(assembly *a, mo_after after, mo_error *err)
+{
+    mo_status status = MO_PUSH(a->after, a->n_after, a->after_room, err);
+
+    if (status == MO_OK)
+        a->after[a->n_after++] = after;
+    return status;
+}
+
+/* But what a block sends as it did there. */
+static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
+{
+    const mo_along_block *block = &a->blocks->blocks[number];
+    const mo_schedule *s = block->schedule;
+    const mo_part *part = block->part;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->n_transfers && status == MO_OK; i++) {
+        const mo_transfer *t = &s->transfers[i];
+        int first = a->once ? part->x->tensor_start[t->item] : t->item;
+        int flow = part->flow[first];
+        int item = a->once ? a->x->flows[flow].tensor : flow;
+
+        a->sends[item] =
+            (turn){ number, t->start_ns, t->end_ns > t->start_ns, item };
+        while (s->device[part->x->flows[first].to] != t->to)
+            first++;
+        if (a->hold_ns[first] > 0)
+            status =
+                add_after(a, (mo_after){ u, -1, item, a->hold_ns[first] }, err);
+    }
+    return status;
+}
+
+/* And what waited there waits. */
+static mo_status take_order(assembly *a, int number, mo_error *err)
+{
+    const mo_along_block *block = &a->blocks->blocks[number];
+    const mo_part *part = block->part;
+    int u = block->u == MO_FREE ? MO_FREE : part->op[block->u];
+    mo_waits *waits = NULL;
+    mo_status status = mo_waits_new(part->x, &waits, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_waits_find(waits, block->schedule, a->release_ns, a->hold_ns);
+    mo_waits_free(waits);
+    for (int i = 0; i < part->x->n && status == MO_OK; i++)
+        if (a->release_ns[i] > 0)
+            status = add_after(
+                a, (mo_after){ u, part->op[i], -1, a->release_ns[i] }, err);
+    return status == MO_OK ? take_sends(a, number, u, err) : status;
+}
+
+static mo_status take_orders(assembly *a, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
+        if (a->blocks->blocks[i].schedule)
+            status = take_order(a, i, err);
+    a->plan.after = a->after;
+    a->plan.n_after = (int) a->n_after;
+    return status;
 }
 
 static mo_status assemble(assembly *a, const mo_regime *regime,
@@ -118,9 +230,13 @@ static mo_status assemble(assembly *a, const mo_regime *regime,
     take_blocks(a);
     keep_groups(a);
     rank_all(a);
+    find_send_turns(a);
     if (status == MO_OK)
-        status =
-            mo_along_side(a->x, sim, a->roles, a->blocks->n, &a->plan, err);
+        status = take_orders(a, err);
+    rank_sends(a);
+    if (status == MO_OK)
+        status = mo_along_side(a->x, regime, a->stop, sim, a->roles,
+                               a->blocks->n, &a->plan, err);
     if (status == MO_OK)
         status = mo_sim_schedule(sim, &a->plan, &made, err);
     if (status == MO_OK)
@@ -134,28 +250,57 @@ static mo_status assemble(assembly *a, const mo_regime *regime,
     return status;
 }
 
+static mo_status reserve(assembly *a, mo_error *err)
+{
+    size_t n = (size_t) a->x->n + 1, n_flows = (size_t) a->x->n_flows + 1;
+
+    a->turns = malloc(n * sizeof *a->turns);
+    a->sends = malloc(n_flows * sizeof *a->sends);
+    a->roles = calloc(n, sizeof *a->roles);
+    a->group = malloc(((size_t) a->x->n_groups + 1) * sizeof *a->group);
+    a->plan.device = malloc(n * sizeof *a->plan.device);
+    a->plan.rank = malloc(n * sizeof *a->plan.rank);
+    a->plan.release_ns = calloc(n, sizeof *a->plan.release_ns);
+    a->plan.send_rank = malloc(n_flows * sizeof *a->plan.send_rank);
+    a->plan.hold_ns = calloc(n_flows, sizeof *a->plan.hold_ns);
+    a->release_ns = malloc(n * sizeof *a->release_ns);
+    a->hold_ns = malloc(n_flows * sizeof *a->hold_ns);
+    return a->turns && a->sends && a->roles && a->group && a->plan.device &&
+                   a->plan.rank && a->plan.release_ns && a->plan.send_rank &&
+                   a->plan.hold_ns && a->release_ns && a->hold_ns
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static void clear(assembly *a)
+{
+    free(a->turns);
+    free(a->sends);
+    free(a->roles);
+    free(a->group);
+    free(a->plan.device);
+    free(a->plan.rank);
+    free(a->plan.release_ns);
+    free(a->plan.send_rank);
+    free(a->plan.hold_ns);
+    free(a->after);
+    free(a->release_ns);
+    free(a->hold_ns);
+}
+
 mo_status mo_along_assemble(const mo_along *along, mo_schedule **schedule,
                             mo_error *err)
 {
-    size_t n = (size_t) along->places.x->n + 1;
-    assembly a = { .x = along->places.x, .blocks = along->blocks };
-    mo_status status;
+    assembly a = { .x = along->places.x,
+                   .stop = along->stop,
+                   .blocks = along->blocks,
+                   .once = along->regime.tensors == MO_TENSORS_ONCE };
+    mo_status status = reserve(&a, err);
 
     *schedule = NULL;
-    a.turns = malloc(n * sizeof *a.turns);
-    a.roles = calloc(n, sizeof *a.roles);
-    a.group = malloc(((size_t) a.x->n_groups + 1) * sizeof *a.group);
-    a.plan.device = malloc(n * sizeof *a.plan.device);
-    a.plan.rank = malloc(n * sizeof *a.plan.rank);
-    if (a.turns && a.roles && a.group && a.plan.device && a.plan.rank)
+    if (status == MO_OK)
         status = assemble(&a, &along->regime, schedule, err);
-    else
-        status = mo_fail_memory(err);
-    free(a.turns);
-    free(a.roles);
-    free(a.group);
-    free(a.plan.device);
-    free(a.plan.rank);
+    clear(&a);
     return status;
 }
 
@@ -191,6 +336,7 @@ mo_status mo_along_new(const mo_instance *x, const mo_regime *regime,
         return mo_fail_memory(err);
     made->places = (mo_places){ .x = x, .regime = *regime };
     made->regime = *regime;
+    made->stop = options->stop;
     status = begin(made, options, err);
     if (status == MO_OK)
         *along = made;
@@ -213,4 +359,9 @@ mo_status mo_along_improve(mo_along *along, int64_t moves, const mo_stop *stop,
                            mo_error *err)
 {
     return mo_along_blocks_improve(along->blocks, moves, stop, err);
+}
+
+bool mo_along_follow(mo_along *along, const mo_schedule *schedule)
+{
+    return mo_along_blocks_follow(along->blocks, schedule);
 }

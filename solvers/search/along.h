@@ -5,6 +5,7 @@
 #ifndef MO_SEARCH_ALONG_H
 #define MO_SEARCH_ALONG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -41,5 +42,10 @@ mo_status mo_along_improve(mo_along *along, int64_t moves, const mo_stop *stop,
  */
 mo_status mo_along_assemble(const mo_along *along, mo_schedule **schedule,
                             mo_error *err);
+
+/* The ends of larger blocks go where the schedule has them: what lies beside
+ * the chain may be better served there.  Blocks for which that is new are
+ * scheduled anew by the next improvement; false: there is none. */
+bool mo_along_follow(mo_along *along, const mo_schedule *schedule);
 
 #endif

@@ -411,3 +411,43 @@ mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
     blocks->passes++;
     return status;
 }
+
+/* The device of an end in the schedule, if the op is marked. */
+static void move_end(const mo_along_block *block, int end, const bool *marked,
+                     const mo_schedule *schedule, int *device)
+{
+    if (end != MO_FREE && marked[block->part->op[end]])
+        *device = schedule->device[block->part->op[end]];
+}
+
+static void mark_end(const mo_along_block *block, int end, bool *marked)
+{
+    if (end != MO_FREE && block->part->x->n > FEW_OPS)
+        marked[block->part->op[end]] = true;
+}
+
+bool mo_along_blocks_follow(mo_along_blocks *blocks,
+                            const mo_schedule *schedule)
+{
+    bool *marked = calloc((size_t) blocks->x->n + 1, sizeof *marked);
+    bool any = false;
+
+    for (int i = 0; i < blocks->n && marked; i++) {
+        mark_end(&blocks->blocks[i], blocks->blocks[i].u, marked);
+        mark_end(&blocks->blocks[i], blocks->blocks[i].v, marked);
+    }
+    for (int i = 0; i < blocks->n && marked; i++) {
+        mo_along_block *block = &blocks->blocks[i];
+        int a = block->a, b = block->b;
+
+        move_end(block, block->u, marked, schedule, &block->a);
+        move_end(block, block->v, marked, schedule, &block->b);
+        if (a == block->a && b == block->b)
+            continue;
+        mo_schedule_free(block->schedule);
+        block->schedule = NULL;
+        any = true;
+    }
+    free(marked);
+    return any;
+}

@@ -51,6 +51,9 @@ mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
 mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
                                   const mo_stop *stop, mo_error *err);
 
+bool mo_along_blocks_follow(mo_along_blocks *blocks,
+                            const mo_schedule *schedule);
+
 /* What is known of an op beside its device. */
 typedef struct mo_along_role {
     bool is_end; /* of a block */
@@ -58,10 +61,19 @@ typedef struct mo_along_role {
 } mo_along_role;
 
 /* Gives the ops that have no device yet (-1) one each, those that hang together
- * the same; the chain's own ops and what lies in its blocks may move, too,
- * where that is better for the whole. */
-mo_status mo_along_side(const mo_instance *x, mo_sim *sim,
+ * the same; the chain's own ops and what lies in its blocks may move, and what
+ * is sent may be held back, too, where that is better for the whole. */
+mo_status mo_along_side(const mo_instance *x, const mo_regime *regime,
+                        const mo_stop *stop, mo_sim *sim,
                         const mo_along_role *roles, int n_blocks, mo_plan *plan,
                         mo_error *err);
+
+/* Holds transfers back where that is better for the whole, also together with
+ * ops that go home then: where their block had them, or -1.  The plan has
+ * hold_ns; *best_ns is what it comes to. */
+mo_status mo_along_hold(const mo_instance *x, const mo_regime *regime,
+                        const mo_stop *stop, const mo_along_role *roles,
+                        const int *home, mo_sim *sim, mo_plan *plan,
+                        int64_t *best_ns, mo_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "solvers/search/along_parts.h"
 
@@ -8,26 +9,34 @@
  * block, since a block that sends nothing may be better where others need the
  * ports; and an op of the chain together with all beside the chain that reads
  * it, without and with the block that it begins, since what is read by many is
- * best where they are.  At first all that has no device goes to one, then sets
- * one by one.
+ * best where they are.  At first all that has no device goes to one, each in
+ * turn, then sets one by one, and back.
  */
 
 enum {
     SWEEPS = 3,
+    ROUNDS = 5,
+    HOPELESS = 2, /* times the best */
     MOST_FANS = 64,
-    EFFORT = 40000000 /* ops simulated, more or less */
+    EFFORT = 20000000 /* ops simulated, more or less */
 };
 
 typedef struct side {
     const mo_instance *x;
+    const mo_stop *stop;
     mo_sim *sim;
     mo_plan *plan;
     int *set;         /* by op: the first of those it is joined with */
     int *start, *ops; /* of set s: ops[start[s] .. start[s + 1]) */
     int n_sets, n_ops, ops_room;
     int *before; /* by op of a set, for taking back */
+    int *home;   /* by op: its device at first */
+    int *left;   /* ops that are elsewhere */
     bool *loose; /* by op: had no device */
     int64_t best_ns, evaluations;
+    mo_plan best; /* so far: its devices and what it holds back */
+    int *group;   /* room for one of each */
+    int *numbers; /* which others point into */
 } side;
 
 static int find_set(side *s, int op)
@@ -47,10 +56,10 @@ static void join(side *s, int a, int b)
         s->set[a] = b;
 }
 
-/* first: by group, room for one of its ops. */
-static void join_all(side *s, int *first)
+static void join_all(side *s)
 {
     const mo_instance *x = s->x;
+    int *first = s->group; /* one of its ops */
 
     for (int i = 0; i < x->n; i++)
         s->set[i] = i;
@@ -176,26 +185,52 @@ static bool is_better(side *s)
 
 static bool is_spent(const side *s)
 {
-    return s->evaluations * s->x->n > EFFORT;
+    return s->evaluations * s->x->n > EFFORT || mo_stop_now(s->stop);
 }
 
-/* All that have no device to the same one, whichever is best. */
-static void move_all(side *s)
+/* Ops that have left their block's device go back, if that is better: those of
+ * one block, without its ends, or with block -1 all of them. */
+static bool try_home(side *s, const mo_along_role *roles, int block)
 {
-    int best = 0, K = s->x->n_devices;
+    int n = 0;
 
+    s->evaluations++; /* looking takes as long */
     for (int i = 0; i < s->x->n; i++)
-        if (s->loose[i] && s->x->pin[i] != MO_FREE)
-            s->plan->device[i] = s->x->pin[i];
-    for (int k = 0; k <= K; k++) {
-        int device = k < K ? k : best;
+        if (!s->loose[i] && s->plan->device[i] != s->home[i] &&
+            (block < 0 || (roles[i].block == block && !roles[i].is_end &&
+                           s->x->group[i] == MO_FREE))) {
+            s->left[n] = i;
+            s->before[n++] = s->plan->device[i];
+            s->plan->device[i] = s->home[i];
+        }
+    if (n > 0 && is_better(s))
+        return true;
+    for (int j = 0; j < n; j++)
+        s->plan->device[s->left[j]] = s->before[j];
+    return false;
+}
 
-        for (int i = 0; i < s->x->n; i++)
-            if (s->loose[i] && s->x->pin[i] == MO_FREE)
-                s->plan->device[i] = device;
-        if (k < K && (k == 0 || !is_spent(s)) && is_better(s))
-            best = k;
-    }
+static void copy_plan(const mo_instance *x, const mo_plan *from, mo_plan *to)
+{
+    memcpy(to->device, from->device, (size_t) x->n * sizeof *to->device);
+    memcpy(to->hold_ns, from->hold_ns,
+           (size_t) x->n_flows * sizeof *to->hold_ns);
+}
+
+/* All that have no device to the same one, all others home, and nothing is held
+ * back. */
+static void begin(side *s, int device)
+{
+    const mo_instance *x = s->x;
+
+    for (int i = 0; i < x->n; i++)
+        s->plan->device[i] = !s->loose[i]           ? s->home[i]
+                             : x->pin[i] == MO_FREE ? device
+                                                    : x->pin[i];
+    for (int q = 0; q < x->n_flows; q++)
+        s->plan->hold_ns[q] = 0;
+    s->best_ns = mo_sim_run(s->sim, s->plan, INT64_MAX);
+    s->evaluations = 0;
 }
 
 static bool try_set(side *s, int set, int device)
@@ -218,11 +253,13 @@ static bool try_set(side *s, int set, int device)
     return false;
 }
 
-static void improve(side *s)
+static void improve(side *s, const mo_along_role *roles, int n_blocks)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         bool moved = false;
 
+        for (int block = -1; block < n_blocks && !is_spent(s); block++)
+            moved |= try_home(s, roles, block);
         for (int set = 0; set < s->n_sets; set++)
             for (int k = 0; k < s->x->n_devices && !is_spent(s); k++)
                 if (try_set(s, set, k))
@@ -232,36 +269,98 @@ static void improve(side *s)
     }
 }
 
-mo_status mo_along_side(const mo_instance *x, mo_sim *sim,
+/* What is held back makes other places better, and the other way round. */
+static mo_status settle(side *s, const mo_along_role *roles, int n_blocks,
+                        const mo_regime *regime, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
+        int64_t before_ns = s->best_ns;
+
+        improve(s, roles, n_blocks);
+        status = mo_along_hold(s->x, regime, s->stop, roles, s->home, s->sim,
+                               s->plan, &s->best_ns, err);
+        if (i > 0 && s->best_ns == before_ns)
+            break;
+    }
+    return status;
+}
+
+/* From each device for all that has none, unless that is out of the question;
+ * the best of all stays. */
+static mo_status try_devices(side *s, const mo_along_role *roles, int n_blocks,
+                             const mo_regime *regime, mo_error *err)
+{
+    int64_t least_ns = INT64_MAX;
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
+        if (k > 0 && mo_stop_now(s->stop))
+            break;
+        begin(s, k);
+        if (s->best_ns / HOPELESS >= least_ns)
+            continue;
+        status = settle(s, roles, n_blocks, regime, err);
+        if (s->best_ns >= least_ns)
+            continue;
+        least_ns = s->best_ns;
+        copy_plan(s->x, s->plan, &s->best);
+    }
+    copy_plan(s->x, &s->best, s->plan);
+    return status;
+}
+
+static mo_status reserve(side *s, size_t n, mo_error *err)
+{
+    size_t n_flows = (size_t) s->x->n_flows + 1;
+
+    s->numbers = calloc(n, 15 * sizeof *s->numbers);
+    s->group = malloc(((size_t) s->x->n_groups + 1) * sizeof *s->group);
+    s->loose = calloc(n, sizeof *s->loose);
+    s->best.device = malloc(n * sizeof *s->best.device);
+    s->best.hold_ns = malloc(n_flows * sizeof *s->best.hold_ns);
+    if (!s->numbers || !s->group || !s->loose || !s->best.device ||
+        !s->best.hold_ns)
+        return mo_fail_memory(err);
+    s->set = s->numbers;
+    s->start = s->numbers + n; /* sets of one op, blocks, fans */
+    s->ops = s->numbers + 3 * n;
+    s->before = s->numbers + 7 * n;
+    s->ops_room = (int) (4 * n);
+    s->home = s->numbers + 13 * n;
+    s->left = s->numbers + 14 * n;
+    return MO_OK;
+}
+
+static void clear(side *s)
+{
+    free(s->best.hold_ns);
+    free(s->best.device);
+    free(s->loose);
+    free(s->group);
+    free(s->numbers);
+}
+
+mo_status mo_along_side(const mo_instance *x, const mo_regime *regime,
+                        const mo_stop *stop, mo_sim *sim,
                         const mo_along_role *roles, int n_blocks, mo_plan *plan,
                         mo_error *err)
 {
-    size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1;
-    side s = { .x = x, .sim = sim, .plan = plan, .best_ns = INT64_MAX };
-    int *numbers = calloc(n + MOST_FANS, 13 * sizeof *numbers);
-    int *first = malloc(((size_t) x->n_groups + 1) * sizeof *first);
-    mo_status status = MO_OK;
+    size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1 + MOST_FANS;
+    side s = { .x = x, .stop = stop, .sim = sim, .plan = plan };
+    mo_status status = reserve(&s, n, err);
 
-    s.loose = calloc(n, sizeof *s.loose);
-    if (numbers && first && s.loose) {
-        n += MOST_FANS;
-        s.set = numbers;
-        s.start = numbers + n; /* sets of one op, blocks, fans */
-        s.ops = numbers + 3 * n;
-        s.before = numbers + 7 * n;
-        s.ops_room = (int) (4 * n);
-        for (int i = 0; i < x->n; i++)
+    if (status == MO_OK) {
+        for (int i = 0; i < x->n; i++) {
+            s.home[i] = plan->device[i];
             s.loose[i] = plan->device[i] < 0;
-        join_all(&s, first);
-        list_sets(&s, roles, n_blocks, numbers + 11 * n, numbers + 12 * n);
-        list_fans(&s, roles, numbers + 11 * n);
-        move_all(&s);
-        improve(&s);
-    } else {
-        status = mo_fail_memory(err);
+        }
+        join_all(&s);
+        list_sets(&s, roles, n_blocks, s.numbers + 11 * n, s.numbers + 12 * n);
+        list_fans(&s, roles, s.numbers + 11 * n);
+        status = try_devices(&s, roles, n_blocks, regime, err);
     }
-    free(numbers);
-    free(first);
-    free(s.loose);
+    clear(&s);
     return status;
 }

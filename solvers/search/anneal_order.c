@@ -63,9 +63,10 @@ static int find_favoured(mo_walk *w, int node, int log_at)
  * what it does not know of yet. */
 static bool hold_back(mo_walk *w, int node, int blocker)
 {
-    if (!mo_walk_is_op(w, node))
-        return false;
-    mo_trial_release(w->trial, blocker, w->at->ready_ns[node]);
+    if (mo_walk_is_op(w, node))
+        mo_trial_release(w->trial, blocker, w->at->ready_ns[node]);
+    else
+        mo_trial_hold(w->trial, blocker - w->x->n, w->at->ready_ns[node]);
     put_before(w, node, blocker);
     return true;
 }

@@ -107,7 +107,7 @@ static bool step_anywhere(mo_walk *w)
 {
     int op = mo_walk_below(w, w->x->n), pick = mo_walk_below(w, 16);
 
-    if (pick < 1)
+    if (pick < 1 || (pick < 4 && !w->options->branch_ops))
         return mo_walk_step_release(w, op);
     if (pick < 4)
         return mo_walk_step_branch(w);

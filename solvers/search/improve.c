@@ -6,10 +6,9 @@
 #include "solvers/search/hopes.h"
 
 enum {
-    ALONG_OPS = 300,   /* so many are placed along a chain, now and then */
-    ALONG_MOVES = 100, /* for each op; triples by level */
-    ALONG_LEVELS = 6,
-    ASSIST_OPS = 60, /* so few are told to a solver */
+    ALONG_OPS = 300,      /* so many are placed along a chain, now and then */
+    POLISH_WORK = 200000, /* ops of the whole, for each move in a block */
+    ASSIST_OPS = 60,      /* so few are told to a solver */
     ASSIST_LEVEL = 7,
     MOST_LONG = 16,       /* attempts that take long, in a round */
     FIRST_LONG = 4,       /* in the first, for a better answer at once */
@@ -178,16 +177,15 @@ static bool is_exact_next(const mo_improver *m, const mo_option *chosen,
                               kind->pairs[chosen->pair].exact_pays);
 }
 
-/* Anew first, and between the attempts to make that better; where most of it is
- * one block, there is nothing to go along. */
-static bool is_along_next(const mo_improver *m, int number, int level)
+/* Where most of it is one block, there is nothing to go along. */
+static bool is_along(const mo_improver *m, int number)
 {
     const mo_kind *kind = &m->search->kinds->kinds[number];
     const mo_chain *chain =
         m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
 
-    return chain && kind->n > ALONG_OPS && level <= ALONG_LEVELS &&
-           level % 2 == 1 && largest_segment(chain)->n < kind->n / 2;
+    return chain && kind->n > ALONG_OPS &&
+           largest_segment(chain)->n < kind->n / 2;
 }
 
 /* A solver is asked where searching through has been in vain for long: what it
@@ -263,20 +261,35 @@ static bool is_race_next(const mo_improver *m, int number, int level)
     return fork && level % 2 == 0 && mo_fork_is_crowd(fork);
 }
 
-static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
-                         int copy, int level)
+/* What only the first of several attempts does. */
+static bool is_first_of_many(const mo_improver *m, const mo_option *chosen,
+                             int level, mo_try_way *how)
 {
     const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
 
-    if (copy > 0)
-        return MO_TRY_ANNEAL;
     if (is_assist_next(m, kind, level))
-        return MO_TRY_ASSIST;
-    if (is_race_next(m, chosen->kind, level))
-        return MO_TRY_RACE;
-    if (chosen->exact || is_exact_next(m, chosen, level))
-        return MO_TRY_EXACT;
-    return is_along_next(m, chosen->kind, level) ? MO_TRY_ALONG : MO_TRY_ANNEAL;
+        *how = MO_TRY_ASSIST;
+    else if (is_race_next(m, chosen->kind, level))
+        *how = MO_TRY_RACE;
+    else if (chosen->exact || is_exact_next(m, chosen, level))
+        *how = MO_TRY_EXACT;
+    else
+        return false;
+    return true;
+}
+
+/* Along a chain, anew at first, and between the attempts to make that better.
+ */
+static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
+                         int copy, int level)
+{
+    mo_try_way how;
+
+    if (copy == 0 && is_first_of_many(m, chosen, level, &how))
+        return how;
+    if (is_along(m, chosen->kind))
+        return level % 2 == 1 ? MO_TRY_ALONG : MO_TRY_POLISH;
+    return MO_TRY_ANNEAL;
 }
 
 static int64_t race_moves(const mo_kind *kind, int level)
@@ -286,20 +299,30 @@ static int64_t race_moves(const mo_kind *kind, int level)
     return ((int64_t) RACE_WORK << (most - 2)) / kind->n + 1;
 }
 
+/* Moves for each op in its block, and, by ops, of the whole. */
+static int64_t along_effort(const mo_kind *kind, mo_try_way how, int level)
+{
+    static const int moves[] = { 200, 600, 2000, 4000, 8000 };
+    int n = sizeof moves / sizeof *moves;
+    int64_t each = moves[(level < n ? level : n) - 1];
+
+    return how == MO_TRY_ALONG ? each : POLISH_WORK * each / kind->n + 1;
+}
+
 static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
 {
-    int64_t effort = ALONG_MOVES;
-
-    if (how == MO_TRY_ANNEAL)
-        return moves_for(kind, level);
-    if (how == MO_TRY_RACE)
+    switch (how) {
+    case MO_TRY_RACE:
         return race_moves(kind, level);
-    if (how == MO_TRY_EXACT)
+    case MO_TRY_EXACT:
         return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
                << level;
-    for (int i = 0; i < level; i++)
-        effort *= 3;
-    return effort;
+    case MO_TRY_ALONG:
+    case MO_TRY_POLISH:
+        return along_effort(kind, how, level);
+    default:
+        return moves_for(kind, level);
+    }
 }
 
 /* The level counts from 1 on: what has not been tried at all is at 0.  Of
@@ -318,7 +341,7 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                     .how = how,
                     .effort = effort_of(kind, how, level),
                     .seed = seed,
-                    .anew = level > 3 && copy % 2 == 0,
+                    .anew = how == MO_TRY_ANNEAL && level > 3 && copy % 2 == 0,
                     .fork = m->forks[chosen->kind],
                     .solver = task->assist,
                     .found = task->found,

@@ -12,7 +12,16 @@
 #include "solvers/search/like.h"
 #include "solvers/search/race.h"
 
-enum { ALONG_PASSES = 3 };
+enum {
+    ALONG_PASSES = 3,
+    POLISH_MOVES = 80 /* of the whole, for each move of an op in its block:
+                         about the same time, however many ops there are */
+};
+
+/* Temperatures as parts of the makespan: differences of a few hundred
+ * nanoseconds in a run of milliseconds. */
+#define POLISH_HOT  1e-5
+#define POLISH_COLD 1e-6
 
 typedef struct attempt {
     const mo_kinds *kinds;
@@ -200,6 +209,56 @@ static mo_status run_race(const attempt *t, mo_error *err)
 }
 
 /* In several passes, so that blocks can follow what others have found. */
+static mo_status improve_blocks(const attempt *t, mo_along *along,
+                                mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
+        status =
+            mo_along_improve(along, t->it->effort / ALONG_PASSES, t->stop, err);
+    return status;
+}
+
+/* Once more with the ends where they turned out to be better. */
+static mo_status follow(const attempt *t, mo_along *along, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = MO_OK;
+
+    if (!t->it->schedule || mo_stop_now(t->stop) ||
+        !mo_along_follow(along, t->it->schedule))
+        return MO_OK;
+    status = improve_blocks(t, along, err);
+    if (status == MO_OK)
+        status = mo_along_assemble(along, &s, err);
+    if (s)
+        keep_better(&t->it->schedule, s);
+    return status;
+}
+
+/* The whole, as it is but for small changes: blocks have been annealed each by
+ * itself. */
+static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_anneal_options options = { .seed = it->seed,
+                                  .moves = moves,
+                                  .hot = POLISH_HOT,
+                                  .cold = POLISH_COLD,
+                                  .enough_ns = t->kind->lower_ns[it->pair],
+                                  .stop = t->stop };
+    mo_annealed annealed = { 0 };
+    mo_status status = MO_OK;
+
+    if (it->schedule)
+        status = mo_anneal(&t->x, &t->kinds->regime, it->schedule, &options,
+                           &annealed, err);
+    if (annealed.schedule)
+        keep_better(&it->schedule, annealed.schedule);
+    return status;
+}
+
 static mo_status go_along(const attempt *t, mo_error *err)
 {
     mo_try *it = t->it;
@@ -210,13 +269,22 @@ static mo_status go_along(const attempt *t, mo_error *err)
     mo_status status =
         mo_along_new(&t->x, &t->kinds->regime, &options, &along, err);
 
-    for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
-        status =
-            mo_along_improve(along, it->effort / ALONG_PASSES, t->stop, err);
+    if (status == MO_OK)
+        status = improve_blocks(t, along, err);
     if (status == MO_OK)
         status = mo_along_assemble(along, &it->schedule, err);
+    if (status == MO_OK)
+        status = follow(t, along, err);
     mo_along_free(along);
-    return status;
+    return status == MO_OK ? polish(t, it->effort * POLISH_MOVES, err) : status;
+}
+
+/* What there is, only polished. */
+static mo_status polish_best(const attempt *t, mo_error *err)
+{
+    mo_status status = find_start(t, &t->it->schedule, err);
+
+    return status == MO_OK ? polish(t, t->it->effort, err) : status;
 }
 
 static mo_status search_all(const attempt *t, mo_error *err)
@@ -269,6 +337,8 @@ static mo_status make(const attempt *t, mo_error *err)
         return run_race(t, err);
     case MO_TRY_ALONG:
         return go_along(t, err);
+    case MO_TRY_POLISH:
+        return polish_best(t, err);
     case MO_TRY_EXACT:
         return search_all(t, err);
     case MO_TRY_ASSIST:

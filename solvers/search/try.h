@@ -24,6 +24,7 @@ typedef enum mo_try_way {
     MO_TRY_ANNEAL, /* from the best there is, or of other pairs, or anew */
     MO_TRY_RACE,   /* from what prices suggest for its branches */
     MO_TRY_ALONG,  /* anew, block by block along a chain */
+    MO_TRY_POLISH, /* the best there is, by the smallest of changes */
     MO_TRY_EXACT,  /* and a bound */
     MO_TRY_ASSIST  /* the same by a MILP solver, by the clock */
 } mo_try_way;

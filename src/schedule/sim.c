@@ -33,11 +33,12 @@ static bool make_plan(mo_sim *s)
     s->device = calloc(n, sizeof *s->device);
     s->release_ns = calloc(n, sizeof *s->release_ns);
     s->send_key = calloc(n_flows, sizeof *s->send_key);
+    s->hold_ns = calloc(n_flows, sizeof *s->hold_ns);
     s->rest_ns = calloc(n, sizeof *s->rest_ns);
     s->least_tail_ns =
         calloc((size_t) s->n_devices + 1, sizeof *s->least_tail_ns);
-    return s->row && s->device && s->release_ns && s->send_key && s->rest_ns &&
-           s->least_tail_ns && make_heap(&s->queue, s->n_nodes);
+    return s->row && s->device && s->release_ns && s->send_key && s->hold_ns &&
+           s->rest_ns && s->least_tail_ns && make_heap(&s->queue, s->n_nodes);
 }
 
 static bool make_moment(mo_sim *s)
@@ -46,8 +47,8 @@ static bool make_moment(mo_sim *s)
 
     s->missing = calloc((size_t) s->n_nodes + 1, sizeof *s->missing);
     s->arrival_ns = calloc(n, sizeof *s->arrival_ns);
-    s->wake = s->queue; /* an op is never in both */
-    s->wake.key = calloc(n, sizeof *s->wake.key);
+    s->wake = s->queue; /* a node is never in both */
+    s->wake.key = calloc((size_t) s->n_nodes + 1, sizeof *s->wake.key);
     s->ready = calloc(n_devices, sizeof *s->ready);
     s->called = calloc(n_devices / 64 + 1, sizeof *s->called);
     s->left_ns = calloc(n_devices, sizeof *s->left_ns);
@@ -145,6 +146,7 @@ void mo_sim_free(mo_sim *s)
     drop_heap(&s->queue);
     free(s->least_tail_ns);
     free(s->rest_ns);
+    free(s->hold_ns);
     free(s->send_key);
     free(s->release_ns);
     free(s->device);
@@ -157,15 +159,19 @@ void mo_sim_load(mo_sim *s, const mo_plan *plan)
     const mo_instance *x = s->x;
 
     memcpy(s->device, plan->device, (size_t) s->n * sizeof *s->device);
+    s->after = plan->after;
+    s->n_after = plan->n_after;
     for (int i = 0; i < s->n; i++) {
         s->queue.key[i] = plan->rank[i];
         s->release_ns[i] = plan->release_ns ? plan->release_ns[i] : 0;
     }
-    for (int q = 0; q < x->n_flows; q++)
-        s->send_key[q] =
-            !plan->send_rank
-                ? plan->rank[x->flows[q].to]
-                : plan->send_rank[s->once ? x->flows[q].tensor : q];
+    for (int q = 0; q < x->n_flows; q++) {
+        int item = s->once ? x->flows[q].tensor : q;
+
+        s->send_key[q] = plan->send_rank ? plan->send_rank[item]
+                                         : plan->rank[x->flows[q].to];
+        s->hold_ns[q] = plan->hold_ns ? plan->hold_ns[item] : 0;
+    }
     mo_tails_find(s);
 }
 

@@ -22,6 +22,14 @@
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 
+/* Something that does not start until so long after the end of an op, which
+ * comes before it. */
+typedef struct mo_after {
+    int op;
+    int op_late, item_late; /* one of the two; the other is -1 */
+    int64_t wait_ns;
+} mo_after;
+
 typedef struct mo_plan {
     int *device;         /* by op */
     int *rank;           /* by op: 0, ..., n - 1, each once; small goes first */
@@ -29,6 +37,9 @@ typedef struct mo_plan {
                             first; NULL: as the first of its readers there */
     int64_t *release_ns; /* by op: not before, and at most MO_MAX_TOTAL_NS;
                             NULL: at once */
+    int64_t *hold_ns;    /* by item, the same for what is sent */
+    const mo_after *after; /* n_after of them, by op */
+    int n_after;
 } mo_plan;
 
 typedef struct mo_sim mo_sim;

@@ -29,8 +29,11 @@ struct mo_sim {
     /* The plan.  Keys of transfers are set when they begin to wait. */
     int *device;         /* by op */
     int64_t *release_ns; /* by op */
-    int64_t *send_key;   /* by flow; of several the smallest counts */
-    mo_heap queue;       /* by node; keys of ops are the plan's */
+    int64_t *hold_ns;    /* by flow; of several that of the first counts */
+    const mo_after *after;
+    int n_after;
+    int64_t *send_key; /* by flow; of several the smallest counts */
+    mo_heap queue;     /* by node; keys of ops are the plan's */
 
     /* By op, from its start to the end of all at least; by device, what comes
      * at least behind the last op there, or less. */
@@ -47,7 +50,7 @@ struct mo_sim {
     int *ready;          /* by device: a queue of ops */
     uint64_t *called;    /* by device, a bit: look whether it can start one */
     int64_t *left_ns;    /* by device: all that has not started */
-    int asleep;          /* a queue of ops that lack nothing but time */
+    int asleep;          /* a queue of nodes that lack nothing but time */
     mo_heap wake;        /* of those */
     mo_lanes lanes;
 
@@ -93,8 +96,8 @@ int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns);
 /* An op that has all it reads; it may have to sleep. */
 void mo_sim_ready(mo_sim *s, int op);
 
-/* A transfer, with its key, begins to wait; or it does so just now for the
- * first time. */
+/* A transfer, with its key, begins to wait, asleep or not; or it does so just
+ * now for the first time. */
 void mo_sim_wait(mo_sim *s, int node);
 void mo_sim_send(mo_sim *s, int node);
 

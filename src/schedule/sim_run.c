@@ -36,6 +36,12 @@ static inline void look_at_tail(mo_sim *s, int op, int64_t from_ns)
         s->is_hopeless = true;
 }
 
+static void sleep_until(mo_sim *s, int node, int64_t wake_ns)
+{
+    s->wake.key[node] = wake_ns;
+    mo_heap_push(&s->wake, &s->asleep, node);
+}
+
 void mo_sim_ready(mo_sim *s, int op)
 {
     int device = s->device[op];
@@ -44,8 +50,7 @@ void mo_sim_ready(mo_sim *s, int op)
 
     look_at_tail(s, op, wake_ns > s->now_ns ? wake_ns : s->now_ns);
     if (wake_ns > s->now_ns) {
-        s->wake.key[op] = wake_ns;
-        mo_heap_push(&s->wake, &s->asleep, op);
+        sleep_until(s, op, wake_ns);
         return;
     }
     mo_heap_push(&s->queue, &s->ready[device], op);
@@ -79,7 +84,12 @@ void mo_sim_deliver(mo_sim *s, int op)
 
 void mo_sim_wait(mo_sim *s, int node)
 {
-    mo_lanes_wait(&s->lanes, &s->queue, mo_sim_lane(s, node), node);
+    int64_t hold_ns = s->hold_ns[node - s->n];
+
+    if (hold_ns > s->now_ns)
+        sleep_until(s, node, hold_ns);
+    else
+        mo_lanes_wait(&s->lanes, &s->queue, mo_sim_lane(s, node), node);
 }
 
 void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
@@ -203,8 +213,48 @@ static void send_tensors(mo_sim *s, int op)
     }
 }
 
+static void put_off(int64_t *from_ns, int64_t to_ns)
+{
+    *from_ns = to_ns > *from_ns ? to_ns : *from_ns;
+}
+
+static void hold_item(mo_sim *s, int item, int64_t until_ns)
+{
+    const mo_instance *x = s->x;
+    int first = s->once ? x->tensor_start[item] : item;
+    int last = s->once ? x->tensor_start[item + 1] : item + 1;
+
+    for (int q = first; q < last; q++)
+        put_off(&s->hold_ns[q], until_ns);
+}
+
+/* What is told to start so long after the op's end, now that it is known. */
+static void delay_others(mo_sim *s, int op)
+{
+    int low = 0, high = s->n_after;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (s->after[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < s->n_after && s->after[low].op == op; low++) {
+        const mo_after *it = &s->after[low];
+
+        if (it->op_late >= 0)
+            put_off(&s->release_ns[it->op_late], s->now_ns + it->wait_ns);
+        else
+            hold_item(s, it->item_late, s->now_ns + it->wait_ns);
+    }
+}
+
 static void end_op(mo_sim *s, int op)
 {
+    if (s->n_after > 0)
+        delay_others(s, op);
     mo_sim_call(s, s->device[op]);
     if (s->once)
         send_tensors(s, op);
@@ -321,13 +371,17 @@ static void end_slots(mo_sim *s)
         end_slot(s, __builtin_ctzll(rest));
 }
 
-static void wake_ops(mo_sim *s)
+static void wake_nodes(mo_sim *s)
 {
     while (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] <= s->now_ns) {
-        int op = mo_heap_pop(&s->wake, &s->asleep);
+        int node = mo_heap_pop(&s->wake, &s->asleep);
 
-        mo_heap_push(&s->queue, &s->ready[s->device[op]], op);
-        mo_sim_call(s, s->device[op]);
+        if (!mo_sim_is_op(s, node)) {
+            mo_sim_wait(s, node);
+            continue;
+        }
+        mo_heap_push(&s->queue, &s->ready[s->device[node]], node);
+        mo_sim_call(s, s->device[node]);
     }
 }
 
@@ -344,7 +398,7 @@ static bool go_on(mo_sim *s)
         return false;
     s->now_ns = end_ns;
     end_slots(s);
-    wake_ops(s);
+    wake_nodes(s);
     return true;
 }
 

@@ -8,8 +8,9 @@
 #include "schedule/sim_mark.h"
 #include "schedule/sim_parts.h"
 #include "schedule/sim_tail.h"
+#include "schedule/waits.h"
 
-typedef enum change_kind { PLACE, ORDER, RELEASE, SEND } change_kind;
+typedef enum change_kind { PLACE, ORDER, RELEASE, SEND, HOLD } change_kind;
 
 typedef struct change {
     change_kind kind;
@@ -33,12 +34,13 @@ struct mo_trial {
     int64_t result_ns;
     mo_marks marks;
     mo_tails tails;
+    mo_waits *waits;
 };
 
 /* Things of all kinds, counted through. */
 static size_t count_things(const mo_sim *s)
 {
-    return SEND * (size_t) s->n + (size_t) s->x->n_flows;
+    return SEND * (size_t) s->n + 2 * (size_t) s->x->n_flows;
 }
 
 static mo_status reserve(mo_trial *t, mo_error *err)
@@ -66,6 +68,7 @@ static void show_standing(mo_trial *t)
                              .key = s->queue.key,
                              .send_key = s->send_key,
                              .release_ns = s->release_ns,
+                             .hold_ns = s->hold_ns,
                              .ready_ns = t->ready_ns,
                              .start_ns = t->start_ns,
                              .end_ns = t->end_ns,
@@ -84,6 +87,8 @@ mo_status mo_trial_new(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         status = mo_tails_open(&t->tails, t->sim, err);
     if (status == MO_OK)
+        status = mo_waits_new(x, &t->waits, err);
+    if (status == MO_OK)
         status = reserve(t, err);
     if (status == MO_OK) {
         show_standing(t);
@@ -98,6 +103,7 @@ void mo_trial_free(mo_trial *t)
 {
     if (!t)
         return;
+    mo_waits_free(t->waits);
     mo_tails_close(&t->tails);
     mo_marks_close(&t->marks);
     mo_sim_free(t->sim);
@@ -142,23 +148,29 @@ static void forget_changes(mo_trial *t)
     t->effect_ns = INT64_MAX;
 }
 
+/* What takes no time goes before what starts then and does. */
+static int64_t key_of(int64_t start_ns, int64_t length_ns)
+{
+    return 2 * start_ns + (length_ns > 0);
+}
+
 static void take_over(mo_sim *s, const mo_schedule *schedule)
 {
     const mo_instance *x = s->x;
 
     memcpy(s->device, schedule->device, (size_t) s->n * sizeof *s->device);
-    for (int i = 0; i < s->n; i++) {
-        s->queue.key[i] = schedule->start_ns[i];
-        s->release_ns[i] = 0;
-    }
+    for (int i = 0; i < s->n; i++)
+        s->queue.key[i] = key_of(schedule->start_ns[i], mo_sim_p_ns(s, i));
     for (int q = 0; q < x->n_flows; q++) {
         const mo_transfer *transfer =
             mo_schedule_transfer(schedule, s->once ? x->flows[q].tensor : q,
                                  schedule->device[x->flows[q].to]);
 
         /* Of what is not sent, the key should it be sent one day. */
-        s->send_key[q] =
-            transfer ? transfer->start_ns : schedule->start_ns[x->flows[q].to];
+        s->send_key[q] = transfer
+                             ? key_of(transfer->start_ns,
+                                      transfer->end_ns - transfer->start_ns)
+                             : s->queue.key[x->flows[q].to];
     }
 }
 
@@ -174,13 +186,22 @@ static void run_anew(mo_trial *t)
 void mo_trial_begin(mo_trial *t, const mo_schedule *schedule)
 {
     take_over(t->sim, schedule);
+    mo_waits_find(t->waits, schedule, t->sim->release_ns, t->sim->hold_ns);
     run_anew(t);
+}
+
+static size_t thing_of(const mo_trial *t, change_kind kind, int of)
+{
+    size_t n = (size_t) t->sim->n, n_flows = (size_t) t->sim->x->n_flows;
+
+    return kind < SEND
+               ? (size_t) kind * n + (size_t) of
+               : SEND * n + (size_t) (kind - SEND) * n_flows + (size_t) of;
 }
 
 static void note(mo_trial *t, change_kind kind, int of, int64_t old)
 {
-    int64_t *noted =
-        &t->noted[(size_t) kind * (size_t) t->sim->n + (size_t) of];
+    int64_t *noted = &t->noted[thing_of(t, kind, of)];
 
     if (*noted == t->number)
         return;
@@ -229,6 +250,13 @@ void mo_trial_send(mo_trial *t, int flow, int64_t key)
 {
     note(t, SEND, flow, t->sim->send_key[flow]);
     t->sim->send_key[flow] = key;
+    affect(t, t->end_ns[t->sim->x->flows[flow].from]);
+}
+
+void mo_trial_hold(mo_trial *t, int flow, int64_t hold_ns)
+{
+    note(t, HOLD, flow, t->sim->hold_ns[flow]);
+    t->sim->hold_ns[flow] = hold_ns;
     affect(t, t->end_ns[t->sim->x->flows[flow].from]);
 }
 
@@ -299,6 +327,9 @@ void mo_trial_undo(mo_trial *t)
             break;
         case SEND:
             s->send_key[c->of] = c->old;
+            break;
+        case HOLD:
+            s->hold_ns[c->of] = c->old;
             break;
         }
     }

@@ -31,8 +31,8 @@ mo_status mo_trial_new(const mo_instance *x, const mo_regime *regime,
                        mo_trial **trial, mo_error *err);
 void mo_trial_free(mo_trial *trial);
 
-/* The plan with the schedule's devices and its start times as keys stands;
- * nothing is told to wait. */
+/* The plan with the schedule's devices and the order of its start times stands;
+ * only what waits there though nothing is in its way is told to wait. */
 void mo_trial_begin(mo_trial *trial, const mo_schedule *schedule);
 
 /*
@@ -44,6 +44,7 @@ typedef struct mo_standing {
     const int *device;             /* by op */
     const int64_t *key, *send_key; /* by op, by flow; small goes first */
     const int64_t *release_ns;     /* by op */
+    const int64_t *hold_ns;        /* by flow: the same */
     const int64_t *ready_ns, *start_ns, *end_ns; /* by node */
     const int *log;                              /* nodes by start */
     int n_log; /* transfers that hold nothing are not
@@ -58,6 +59,7 @@ void mo_trial_place(mo_trial *trial, int op, int device);
 void mo_trial_order(mo_trial *trial, int op, int64_t key);
 void mo_trial_send(mo_trial *trial, int flow, int64_t key);
 void mo_trial_release(mo_trial *trial, int op, int64_t release_ns);
+void mo_trial_hold(mo_trial *trial, int flow, int64_t hold_ns);
 
 /* The makespan with the changes, or INT64_MAX as soon as it cannot be less than
  * give_up_ns.  More changes and runs may follow; then one of the two below. */
