@@ -61,8 +61,8 @@ def from_python(place, name):
         raise ExportError(f"{place}: has no function '{name}'")
     made = function()
     if not isinstance(made, tuple) or len(made) != 2:
-        raise ExportError(f"{place}: '{name}' must return a module and a tuple "
-                          "of its inputs")
+        raise ExportError(f"{place}: '{name}' must return a module and its "
+                          "inputs, a tuple or a dict")
     return from_torch(*made)
 
 
@@ -94,8 +94,8 @@ def read(source, inputs=None, shapes=()):
 def export(source, inputs=None, path=None, shapes=None):
     """Writes source to path, a .graphml, and its weights beside it.
 
-    source: a torch.nn.Module with a tuple of example inputs, an
-    ExportedProgram, or a path.  shapes: {name or number of an ONNX input:
+    source: a torch.nn.Module with example inputs (a tuple, or a dict by name),
+    an ExportedProgram, or a path.  shapes: {name or number of an ONNX input:
     sizes}.  Raises ExportError with one line to tell.
     """
     if path is None:

@@ -290,6 +290,15 @@ def read_program(program):
     return Reader(program.run_decompositions(whole_ops())).read()
 
 
+def arguments(inputs):
+    """Example inputs by position and by name."""
+    if isinstance(inputs, dict):
+        return (), inputs
+    if isinstance(inputs, (list, tuple)):
+        return tuple(inputs), {}
+    return (inputs,), {}
+
+
 def read(module, inputs):
     """The graph of a module, with example inputs, or of a program."""
     if isinstance(module, torch.export.ExportedProgram):
@@ -298,12 +307,11 @@ def read(module, inputs):
         raise ExportError(f"a {type(module).__name__} is no torch.nn.Module")
     if inputs is None:
         raise ExportError("a module needs a tuple of example inputs")
-    inputs = inputs if isinstance(inputs, tuple) else (inputs,)
     if module.training:
         raise ExportError("the module is in training mode; call eval() first")
     try:
         with torch.no_grad():
-            program = torch.export.export(module, inputs)
+            program = torch.export.export(module, *arguments(inputs))
     except Exception as error:  # of many kinds, all of them PyTorch's
         reason = str(error).strip().split("\n")[0]
         raise ExportError(f"torch.export failed: {reason}") from error
