@@ -109,10 +109,10 @@ def _(c):
     items, start, stop, steps = [], [], [], []
     for d in shape:
         items += [None] if c.flag() else []
-        items.append(c.choice([c.randint(-d, d - 1), Ellipsis, slice(
-            c.randint(-d, d), c.randint(-d, d), c.randint(1, 3))]))
-    while items.count(Ellipsis) > 1:
-        items.remove(Ellipsis)
+        part = slice(c.randint(-d, d), c.randint(-d, d), c.randint(1, 3))
+        items.append(c.choice([
+            c.randint(-d, d - 1), part if Ellipsis in items else Ellipsis,
+            part]))
     for item in items:
         cut = item if isinstance(item, slice) else slice(item, 0, 1)
         start.append(cut.start if isinstance(cut.start, int) else 0)
