@@ -139,7 +139,7 @@ static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
     r->n_proofs = 0;
     if (status == MO_OK && prover)
         status = mo_prover_plan(
-            prover, number >= FIRST_PROOFS || r->n_tries == 0, r->proofs,
+            prover, number >= FIRST_PROOFS || r->n_tries == 0, hoped, r->proofs,
             hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS, &r->n_proofs, err);
     r->fit = mo_fit_plan(s, number, &fit) ? &fit : NULL;
     *any = r->n_tries + r->n_proofs > 0 || r->fit;

@@ -210,20 +210,24 @@ static mo_status plan_targets(mo_prover *m, mo_proof *proofs, int most, int *n,
     return status;
 }
 
-/* Halfway to the makespan; but where that is close to being enough, enough, all
- * at once: proofs of little take as long as proofs of much. */
-static int64_t goal_of(const mo_prover *m, int64_t lower_ns, int64_t upper_ns)
+/* Halfway to the makespan; but where enough is close, by what the makespan is
+ * hoped to become, that much at once: proofs of little take as long as proofs
+ * of much. */
+static int64_t goal_of(const mo_prover *m, double hoped)
 {
+    double lower_ns = (double) m->search->lower_ns;
+    double upper_ns = (double) m->search->upper_path_ns;
     double asked = m->search->task->gap > 0 ? m->search->task->gap : ENOUGH;
-    double gap = 1 - (double) lower_ns / (double) upper_ns;
+    double enough_ns = (1 - hoped) * (1 - 0.97 * asked) * upper_ns;
 
-    if (gap > asked && gap < CLOSE * asked)
-        return upper_ns - (int64_t) (0.97 * asked * (double) upper_ns);
-    return lower_ns + (upper_ns - lower_ns) / 2;
+    if (upper_ns - lower_ns < CLOSE * asked * upper_ns && enough_ns > lower_ns)
+        return (int64_t) enough_ns;
+    return m->search->lower_ns +
+           (m->search->upper_path_ns - m->search->lower_ns) / 2;
 }
 
-mo_status mo_prover_plan(mo_prover *m, bool take_time, mo_proof *proofs,
-                         int most, int *n, mo_error *err)
+mo_status mo_prover_plan(mo_prover *m, bool take_time, double hoped,
+                         mo_proof *proofs, int most, int *n, mo_error *err)
 {
     int64_t upper_ns = m->search->upper_path_ns;
     int64_t lower_ns = m->search->lower_ns;
@@ -234,7 +238,7 @@ mo_status mo_prover_plan(mo_prover *m, bool take_time, mo_proof *proofs,
     if (status != MO_OK || *n > 0 || !take_time || upper_ns <= lower_ns)
         return status;
     do {
-        status = mo_prover_reach(m, goal_of(m, lower_ns, upper_ns), err);
+        status = mo_prover_reach(m, goal_of(m, hoped), err);
         if (status == MO_OK)
             status = plan_targets(m, proofs, most, n, err);
     } while (status == MO_OK && *n == 0 && try_harder(m));
