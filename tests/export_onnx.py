@@ -27,13 +27,15 @@ from moirai_export import ExportError, export  # noqa: E402, found just now
 OPERATORS = """
     Abs Acos Acosh Add And Asin Asinh Atan Atanh ArgMax ArgMin AveragePool
     BatchNormalization BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Ceil Celu Clip
-    Concat Constant Conv ConvTranspose Cos Cosh CumSum DepthToSpace Div Dropout
+    Concat Constant Conv ConvTranspose Cos Cosh CumSum DepthToSpace
+    DequantizeLinear Div Dropout
     Einsum Elu Equal Erf Exp Expand Flatten Floor Gather GatherElements GatherND
     Gelu Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual
     GroupNormalization HardSigmoid HardSwish Identity InstanceNormalization
     IsInf IsNaN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax
     LpNormalization LRN MatMul Max MaxPool Mean MeanVarianceNormalization Min
-    Mish Mod Mul Neg Not OneHot Or Pad Pow PRelu RMSNormalization Reciprocal
+    Mish Mod Mul Neg Not OneHot Or Pad Pow PRelu QuantizeLinear RMSNormalization
+    Reciprocal
     ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean
     ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape Resize
     RotaryEmbedding Round ScatterElements ScatterND Selu Shape Shrink Sigmoid
@@ -43,7 +45,7 @@ OPERATORS = """
 """.split()
 
 # What cannot be exported, by words of the tests' names, and says so.
-REFUSED = ("2d_uint8", "_expanded", "antialias", "averagepool_2d_dilations",
+REFUSED = ("2d_uint8", "_expanded", "linear_blocked", "antialias", "averagepool_2d_dilations",
            "averagepool_3d_dilations", "bfloat16", "convtranspose_autopad",
            "convtranspose_kernel_shape", "convtranspose_output_shape",
            "downsample_scales_cubic_align_corners",

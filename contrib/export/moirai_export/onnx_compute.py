@@ -1,7 +1,7 @@
 """ONNX operators that sum: products, convolutions, norms, reductions."""
 import math
 
-from . import ops
+from . import ops, windows
 from .graph import Unsupported, count
 
 
@@ -34,8 +34,8 @@ def window(op, kernel, image):
     """What the attributes of a convolution or pool say."""
     n = len(kernel)
     pads = op.attr("pads", [0] * (2 * n))
-    result = ops.Window(kernel, op.attr("strides"), pads[:n], pads[n:],
-                        op.attr("dilations"))
+    result = windows.Window(kernel, op.attr("strides"), pads[:n], pads[n:],
+                            op.attr("dilations"))
     auto_pad = op.attr("auto_pad", "NOTSET")
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         result.pad_same(image, auto_pad == "SAME_UPPER")
@@ -46,9 +46,9 @@ def window(op, kernel, image):
 
 def conv(op):
     x, weights = op.value(0), op.value(1)
-    return ops.convolution(op.g, x, weights, op.value(2),
-                           window(op, weights.shape[2:], x.shape[2:]),
-                           op.attr("group", 1))
+    return windows.convolution(op.g, x, weights, op.value(2),
+                               window(op, weights.shape[2:], x.shape[2:]),
+                               op.attr("group", 1))
 
 
 def conv_transpose(op):
@@ -58,7 +58,7 @@ def conv_transpose(op):
     if "output_shape" in op.attrs:
         raise Unsupported("has an output_shape; export it with pads")
     w = window(op, weights.shape[2:], x.shape[2:])
-    return ops.transposed_convolution(
+    return windows.transposed_convolution(
         op.g, x, weights, op.value(2), w, op.attr("group", 1),
         op.attr("output_padding", [0] * len(w.kernel)))
 
@@ -67,7 +67,7 @@ def max_pool(op):
     x = op.value(0)
     if op.uses(1) and op.attr("storage_order", 0):
         raise Unsupported("tells where by columns")
-    values, indices = ops.max_pool(
+    values, indices = windows.max_pool(
         op.g, x, window(op, op.attr("kernel_shape"), x.shape[2:]),
         bool(op.attr("ceil_mode", 0)))
     if not op.uses(1):
@@ -86,7 +86,7 @@ def whole_indices(g, x, indices):
 
 def average_pool(op):
     x = op.value(0)
-    return ops.average_pool(
+    return windows.average_pool(
         op.g, x, window(op, op.attr("kernel_shape"), x.shape[2:]),
         bool(op.attr("ceil_mode", 0)), bool(op.attr("count_include_pad", 0)))
 

@@ -12,7 +12,7 @@ import onnx.numpy_helper
 import onnx.reference
 import numpy
 
-from . import onnx_compute, onnx_move, onnx_point
+from . import onnx_compute, onnx_move, onnx_point, onnx_quantize
 from .graph import ExportError, Graph, Unsupported, Value
 from .onnx_types import NAMES, dtype_of, type_of
 
@@ -21,7 +21,8 @@ ONNX_DOMAINS = ("", "ai.onnx")
 BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "Bernoulli",
           "RandomUniformLike", "Multinomial"}
-TABLE = {**onnx_point.TABLE, **onnx_move.TABLE, **onnx_compute.TABLE}
+TABLE = {**onnx_point.TABLE, **onnx_move.TABLE, **onnx_compute.TABLE,
+         **onnx_quantize.TABLE}
 
 
 def title(node):

@@ -1,5 +1,5 @@
 """ATen ops that sum: products, convolutions, norms, reductions."""
-from . import ops
+from . import ops, windows
 from .graph import Unsupported, count
 
 # ------------------------------------------------------------------- products
@@ -76,15 +76,15 @@ def convolution(op):
     n = weights.rank - 2
     alone = x.rank == n + 1
     x = ops.unsqueeze(op.g, x, [0]) if alone else x
-    window = ops.Window(weights.shape[2:], widen(op["stride"], n), None, None,
-                        widen(op["dilation"], n))
+    window = windows.Window(weights.shape[2:], widen(op["stride"], n),
+                            dilations=widen(op["dilation"], n))
     set_padding(op, window, x.shape[2:])
     if op.get("transposed"):
-        y = ops.transposed_convolution(op.g, x, weights, bias, window,
-                                       op["groups"],
-                                       widen(op["output_padding"], n))
+        y = windows.transposed_convolution(op.g, x, weights, bias, window,
+                                           op["groups"],
+                                           widen(op["output_padding"], n))
     else:
-        y = ops.convolution(op.g, x, weights, bias, window, op["groups"])
+        y = windows.convolution(op.g, x, weights, bias, window, op["groups"])
     return ops.squeeze(op.g, y, [0]) if alone else y
 
 
@@ -97,11 +97,11 @@ def set_padding(op, window, image):
         window.end = list(window.begin)
 
 
-def pool_window(op, x, n):
+def pool_window(op, n):
     kernel = widen(op["kernel_size"], n)
     strides = widen(op["stride"], n) if op["stride"] else kernel
-    return ops.Window(kernel, strides, widen(op["padding"], n), None,
-                      widen(op.get("dilation", 1), n))
+    return windows.Window(kernel, strides, widen(op["padding"], n),
+                          dilations=widen(op.get("dilation", 1), n))
 
 
 def as_batch(g, x, n):
@@ -113,8 +113,8 @@ def max_pool(n, with_indices):
     def translate(op):
         x = op.value("self")
         image = as_batch(op.g, x, n)
-        found = ops.max_pool(op.g, image, pool_window(op, image, n),
-                             op["ceil_mode"])
+        found = windows.max_pool(op.g, image, pool_window(op, n),
+                                 op["ceil_mode"])
         if image is not x:
             found = [ops.squeeze(op.g, y, [0]) for y in found]
         return found if with_indices else found[0]
@@ -127,8 +127,8 @@ def average_pool(n):
         image = as_batch(op.g, x, n)
         if op.get("divisor_override"):
             raise Unsupported("has a divisor_override")
-        y = ops.average_pool(op.g, image, pool_window(op, image, n),
-                             op["ceil_mode"], op["count_include_pad"])
+        y = windows.average_pool(op.g, image, pool_window(op, n),
+                                 op["ceil_mode"], op["count_include_pad"])
         return y if image is x else ops.squeeze(op.g, y, [0])
     return translate
 
@@ -146,8 +146,8 @@ def adaptive_average(n):
                          image.shape[:2] + tuple(sizes), x.dtype)
         else:
             steps = [a // b for a, b in zip(extents, sizes)]
-            y = ops.average_pool(op.g, image, ops.Window(steps, steps), False,
-                                 False)
+            y = windows.average_pool(op.g, image, windows.Window(steps, steps),
+                                     False, False)
         return y if image is x else ops.squeeze(op.g, y, [0])
     return translate
 
