@@ -1,6 +1,7 @@
 /* Claims of solvers/search/along.h. */
 #include "solvers/search/along.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule/heft.h"
@@ -93,9 +94,62 @@ START_TEST(the_tower_beside_goes_to_the_idle_device)
 }
 END_TEST
 
+/* Two blocks of four ops side by side. */
+static const char blocks[] =
+    "* t.A=4 t.B=4; s; a; b; c; d; m; e; f; g; h; z; *>* bytes=1000;"
+    "s>a; s>b; s>c; s>d; a>m; b>m; c>m; d>m;"
+    "m>e; m>f; m>g; m>h; e>z; f>z; g>z; h>z";
+
+static mo_schedule *all_on(const mo_instance *x, const mo_regime *regime,
+                           int device)
+{
+    int *on = calloc((size_t) x->n + 1, sizeof *on);
+    mo_schedule *s = NULL;
+
+    ck_assert(on);
+    for (int i = 0; i < x->n; i++)
+        on[i] = device;
+    MUST(mo_heft(x, regime, on, &s, &err));
+    free(on);
+    return s;
+}
+
+START_TEST(ends_follow_a_schedule_and_their_blocks_are_made_anew)
+{
+    problem p = { 0 };
+    mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE };
+    mo_along_options options = { .seed = 7, .threads = 1 };
+    mo_schedule *first = NULL, *moved;
+    mo_along *along;
+    int s, m, other;
+
+    problem_make(&p, blocks, "A; B; A-B gbps=8", NULL);
+    s = problem_op(&p, "s");
+    m = problem_op(&p, "m");
+    MUST(mo_along_new(p.x, &regime, &options, &along, &err));
+    MUST(mo_along_improve(along, 50, NULL, &err));
+    MUST(mo_along_assemble(along, &first, &err));
+    ck_assert(!mo_along_follow(along, first));
+    other = 1 - first->device[s];
+    moved = all_on(p.x, &regime, other);
+    ck_assert(mo_along_follow(along, moved));
+    mo_schedule_free(moved);
+    MUST(mo_along_improve(along, 50, NULL, &err));
+    MUST(mo_along_assemble(along, &moved, &err));
+    check_valid(p.x, moved);
+    ck_assert_int_eq(moved->device[m], other);
+    ck_assert_int_eq(moved->makespan_ns, first->makespan_ns);
+    mo_schedule_free(first);
+    mo_schedule_free(moved);
+    mo_along_free(along);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(along)
 {
     SOME(what_it_finds_is_valid_and_no_better_than_the_best, 200, 10);
     TEST(threads_change_nothing);
+    TEST(ends_follow_a_schedule_and_their_blocks_are_made_anew);
     TEST(the_tower_beside_goes_to_the_idle_device);
 }
