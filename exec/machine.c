@@ -3,8 +3,10 @@
 #include "exec/machine.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { LINE_SIZE = 256, BYTES_PER_KIB = 1024 };
@@ -89,4 +91,32 @@ int mo_machine_processes(void)
             return (int) n;
     }
     return 1;
+}
+
+bool mo_machine_may_use(int processor)
+{
+#ifdef __linux__
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return true;
+    return processor < CPU_SETSIZE && CPU_ISSET(processor, &set);
+#else
+    return processor < mo_machine_processors();
+#endif
+}
+
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+void mo_machine_leave(int code)
+{
+    if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
+        return;
+    fflush(NULL);
+    _exit(code);
 }

@@ -4,6 +4,7 @@
 #ifndef MO_EXEC_MACHINE_H
 #define MO_EXEC_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bytes of memory that could be had now: what the machine has left, or the
@@ -16,5 +17,16 @@ int mo_machine_processors(void);
 /* Processes of this run on this machine, by what the launcher says; at least
  * 1. */
 int mo_machine_processes(void);
+
+/* May this process use the processor of that number? */
+bool mo_machine_may_use(int processor);
+
+/*
+ * The last thing a command does that is linked with OpenBLAS.  Where memory is
+ * limited, a thread of that library may look for some forever, and its
+ * destructor wait for the thread: then the process ends here, without
+ * destructors.
+ */
+void mo_machine_leave(int code);
 
 #endif

@@ -129,6 +129,24 @@ echo '<cluster><device id="c" kind="cpu" gflops="1" memory_bandwidth_gbs="1"
 complains "too little memory" 1 "memory" \
     moirai-exec -c "$work/small.xml" "$net"
 
+# OpenBLAS has threads of its own that never end when they find no memory.
+for kib in 100000 150000 200000; do
+    (
+        ulimit -v $kib
+        timeout 20 moirai-exec "$net"
+    ) >"$work/out" 2>&1
+    ok "little memory, $kib KiB, is nothing to wait for" test $? -ne 124
+done
+
+sed 's/threads="1"/cpus="4095"/' "$work/net/model.cluster.xml" >"$work/far.xml"
+exits "processors that are not there" 0 moirai-exec -c "$work/far.xml" "$net"
+ok "are told" grep -q 'device fast should run on processor 4095' "$work/err"
+sed 's/threads="1"/threads="70000"/' "$work/net/model.cluster.xml" \
+    >"$work/many.xml"
+exits "more threads than can be" 0 \
+    moirai-exec --dry-run -c "$work/many.xml" "$net"
+ok "are as many as there can be" grep -q ' 256 threads ' "$work/out"
+
 complains "a solution of another graph" 1 "is another graph" \
     moirai-exec --graph "$top_srcdir/examples/tiny_ir.xml" "$sol"
 sed "/^$(sed -n 's/^\(x_3_[01]\) 1$/\1/p' "$sol") /d" "$sol" \

@@ -19,6 +19,9 @@
 typedef struct mo_unit mo_unit;     /* a device, opened; each backend's own */
 typedef struct mo_kernel mo_kernel; /* a call, prepared; each backend's own */
 
+/* More threads than these are not started. */
+enum { MO_UNIT_MOST_THREADS = 256 };
+
 typedef struct mo_unit_options {
     int threads;     /* of a CPU device; 0: as many as it may use */
     const int *cpus; /* the processors they stay on, or NULL: anywhere */

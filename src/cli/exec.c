@@ -12,6 +12,7 @@
 #include "cli/exec_job.h"
 #include "cli/exec_report.h"
 #include "cli/exec_units.h"
+#include "exec/machine.h"
 #include "exec/run.h"
 #include "exec/transport/transport.h"
 
@@ -118,7 +119,7 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
                                           (int) o->threads, &w->units, err);
 
     if (status == MO_OK)
-        mo_exec_units_tell(cluster, &o->talk);
+        mo_exec_units_tell(&w->units, cluster, w->rank, &o->talk);
     if (status == MO_OK)
         status = mo_exec_job_plan(o, w->rank == 0, &w->job, err);
     if (status == MO_OK)
@@ -275,7 +276,8 @@ int main(int argc, char **argv)
         { 0, "transport", "T", "how tensors travel; as it was started",
           MO_OPTION_TEXT, .to = &o.transport, .choices = "local|mpi" },
         { 0, "threads", "N", "of each device, whatever the cluster says",
-          MO_OPTION_INT, .to = &o.threads, .min = 1, .max = 4096 },
+          MO_OPTION_INT, .to = &o.threads, .min = 1,
+          .max = MO_UNIT_MOST_THREADS },
         { 0, "no-fuse", NULL, "every call by itself", MO_OPTION_FLAG,
           .to = &o.no_fuse },
         { 0, "no-layout", NULL, "all tensors as the network has them",
@@ -309,5 +311,8 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.prepare.shapes);
-    return code == MO_EXIT_DONE ? o.code : code;
+    if (code == MO_EXIT_DONE)
+        code = o.code;
+    mo_machine_leave(code);
+    return code;
 }

@@ -78,6 +78,8 @@ static void set_unit(const mo_device *device, int threads, int fallback,
 {
     int wanted = threads > 0 ? threads : device->threads;
 
+    if (wanted > MO_UNIT_MOST_THREADS)
+        wanted = MO_UNIT_MOST_THREADS;
     *unit = (mo_unit_options){ .threads = wanted > 0 ? wanted : fallback,
                                .cpus = device->cpus,
                                .n_cpus = device->n_cpus };
@@ -107,7 +109,7 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     return MO_OK;
 }
 
-void mo_exec_units_tell(const mo_cluster *cluster, const mo_talk *talk)
+static void tell_others(const mo_cluster *cluster, const mo_talk *talk)
 {
     char list[LINE_SIZE] = "", line[LINE_SIZE];
     size_t n = 0;
@@ -129,6 +131,39 @@ void mo_exec_units_tell(const mo_cluster *cluster, const mo_talk *talk)
                 talk->command, count > 1 ? "s" : "",
                 mo_utf8_visible(line, sizeof line, list),
                 count > 1 ? "are" : "is");
+}
+
+/* The first processor of the list that is not ours to use, or -1. */
+static int missing_processor(const mo_unit_options *unit)
+{
+    for (int i = 0; i < unit->n_cpus; i++)
+        if (!mo_machine_may_use(unit->cpus[i]))
+            return unit->cpus[i];
+    return -1;
+}
+
+static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
+                         int rank, const mo_talk *talk)
+{
+    for (int k = 0; k < units->n && !talk->quiet; k++) {
+        int missing = missing_processor(&units->options[k]);
+        char id[LINE_SIZE];
+
+        if (units->rank_of[k] == rank && missing >= 0)
+            fprintf(stderr,
+                    "%s: device %s should run on processor %d, which is not "
+                    "there for us: its threads run anywhere\n",
+                    talk->command,
+                    mo_utf8_visible(id, sizeof id, cluster->devices[k].id),
+                    missing);
+    }
+}
+
+void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
+                        int rank, const mo_talk *talk)
+{
+    tell_others(cluster, talk);
+    tell_missing(units, cluster, rank, talk);
 }
 
 /* Weights are mapped and packed: the copies count, the files do not. */

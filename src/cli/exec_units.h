@@ -24,8 +24,10 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              int threads, mo_exec_units *units, mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
-/* Says which devices are none of the processors they run on. */
-void mo_exec_units_tell(const mo_cluster *cluster, const mo_talk *talk);
+/* Says which devices are none of the processors they run on, and which of rank
+ * lack a processor that they should stay on. */
+void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
+                        int rank, const mo_talk *talk);
 
 /* Has this machine the memory that the devices of rank need? */
 mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "exec/machine.h"
+
 static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)
 {
@@ -79,5 +81,6 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&o.shapes);
     mo_option_list_free(&o.inputs);
+    mo_machine_leave(code);
     return code;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/team.h"
+#include "exec/backend/backend.h"
 
 /*
  * What there is to do is one word: the number of the round above, how many jobs
@@ -19,7 +20,7 @@
  * by mistake.  work, context and n_jobs are only read by who holds a job, and
  * only change when all are done.
  */
-enum { MOST_THREADS = 256, LINE = 64 };
+enum { LINE = 64 };
 
 /* Turns of waiting awake, some 40 us until a member sleeps and 100 us until
  * who waits for the last job lets others have the processor.  A pause of x86 is
@@ -252,7 +253,7 @@ static int crew_size(int threads, int n_cpus)
 {
     int n = threads > 0 ? threads : n_cpus > 0 ? n_cpus : mo_team_cores();
 
-    return n > MOST_THREADS ? MOST_THREADS : n;
+    return n > MO_UNIT_MOST_THREADS ? MO_UNIT_MOST_THREADS : n;
 }
 
 static void free_parts(mo_crew *crew)
