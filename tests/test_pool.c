@@ -1,4 +1,5 @@
 /* Claims of pools: POOL calls on the CPU backend, against the definition. */
+#include <float.h>
 #include <math.h>
 
 #include "tests/call_case.h"
@@ -134,7 +135,7 @@ static void check_pool(call_case *c, uint64_t seed)
         if (!isfinite(expected[i])) { /* a window beyond the edges */
             int64_t at = p->channels_last ? last_place(shape, i) : i;
 
-            ck_assert(mo_dense_at(&c->out[0], at) == -INFINITY);
+            ck_assert(mo_dense_at(&c->out[0], at) <= -FLT_MAX);
             expected[i] = 0;
             memset((char *) c->out[0].data +
                        (size_t) at * mo_elem_bytes(c->out[0].desc.elem),
