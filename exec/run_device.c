@@ -171,7 +171,7 @@ static mo_status prepare_steps(mo_run_device *d, mo_error *err)
 /* Touched before the first run, so that no page is missing in a timed one. */
 static mo_status make_stamps(mo_run_device *d, mo_error *err)
 {
-    size_t row = (size_t) d->n_actions + 1, count;
+    size_t row = mo_run_moments(d->n_actions), count;
 
     if (!mo_size_mul(row, (size_t) d->options->runs, &count) ||
         count > SIZE_MAX / sizeof *d->stamps)
@@ -244,7 +244,7 @@ void mo_run_device_close(mo_run_device *device)
 
 int64_t *mo_run_device_stamps(const mo_run_device *device, int r)
 {
-    return device->stamps + (size_t) r * ((size_t) device->n_actions + 1);
+    return device->stamps + (size_t) r * mo_run_moments(device->n_actions);
 }
 
 const void *mo_run_device_value(const mo_run_device *device, int value)

@@ -2,7 +2,7 @@
  * run_device.h - one device of a plan while it runs.
  *
  * Everything is prepared and allocated first; from then on a run is a walk over
- * an array of actions, with one look at the clock after each.
+ * an array of actions, with a look at the clock before and after each.
  */
 #ifndef MO_EXEC_RUN_DEVICE_H
 #define MO_EXEC_RUN_DEVICE_H
@@ -28,6 +28,23 @@ typedef struct mo_run_action {
     void *data; /* what is sent or received */
 } mo_run_action;
 
+/* The moments of a run: when it began, then when each action began and when it
+ * ended.  What lies between an end and the next beginning is our own work. */
+static inline size_t mo_run_moments(int n_actions)
+{
+    return 2 * (size_t) n_actions + 1;
+}
+
+static inline size_t mo_run_moment_begun(int action)
+{
+    return 2 * (size_t) action + 1;
+}
+
+static inline size_t mo_run_moment_ended(int action)
+{
+    return 2 * (size_t) action + 2;
+}
+
 typedef struct mo_run_device {
     const mo_plan *plan;
     const mo_run_options *options;
@@ -45,8 +62,7 @@ typedef struct mo_run_device {
     mo_arena *arena; /* of the lists of pointers */
     void **where;    /* by value of this device: its bytes */
 
-    int64_t *stamps; /* by timed run: n_actions + 1 moments, when it began and
-                        when each action ended */
+    int64_t *stamps; /* by timed run: the moments below */
     int64_t *warm_up_stamps;
     int n_runs; /* timed ones that were made */
 } mo_run_device;

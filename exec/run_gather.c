@@ -14,14 +14,15 @@ typedef struct telling {
 
 static size_t stamps_bytes(const mo_run_result *result, int n_actions)
 {
-    return (size_t) result->n_runs * ((size_t) n_actions + 1) * sizeof(int64_t);
+    return (size_t) result->n_runs * mo_run_moments(n_actions) *
+           sizeof(int64_t);
 }
 
 static void record_own(mo_run_device *d, mo_run_record *record)
 {
     const mo_run_options *o = d->options;
     int64_t offset = o->transport->clock_offset_ns(o->world);
-    size_t count = (size_t) d->n_runs * ((size_t) d->n_actions + 1);
+    size_t count = (size_t) d->n_runs * mo_run_moments(d->n_actions);
 
     for (size_t i = 0; i < count; i++)
         d->stamps[i] += offset;

@@ -9,7 +9,7 @@
 #include "exec/run_device.h"
 
 /* The moments of a device's timed runs on the clock of rank 0; one row of
- * n_actions + 1 for each.  NULL stamps: of another rank, and not known here. */
+ * mo_run_moments for each.  NULL stamps: of another rank, and not known here. */
 typedef struct mo_run_record {
     const int64_t *stamps;
     int64_t *foreign; /* where they are owned: as they came from their rank */

@@ -12,7 +12,13 @@ static int compare(const void *a, const void *b)
 
 static const int64_t *row(const mo_run_record *record, int run)
 {
-    return record->stamps + (size_t) run * ((size_t) record->n_actions + 1);
+    return record->stamps + (size_t) run * mo_run_moments(record->n_actions);
+}
+
+static int64_t duration(const int64_t *moments, int action)
+{
+    return moments[mo_run_moment_ended(action)] -
+           moments[mo_run_moment_begun(action)];
 }
 
 /* ---------------------------------------------------------------- makespans */
@@ -22,7 +28,7 @@ static const int64_t *row(const mo_run_record *record, int run)
 static int64_t makespan(const mo_plan *plan, const mo_run_record *records,
                         int run, int64_t *begin)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    int64_t first = INT64_MAX, last = INT64_MIN, end;
 
     for (int d = 0; d < plan->n_devices; d++) {
         const mo_run_record *r = &records[d];
@@ -31,8 +37,9 @@ static int64_t makespan(const mo_plan *plan, const mo_run_record *records,
             continue;
         if (row(r, run)[0] < first)
             first = row(r, run)[0];
-        if (row(r, run)[r->n_actions] > last)
-            last = row(r, run)[r->n_actions];
+        end = row(r, run)[mo_run_moment_ended(r->n_actions - 1)];
+        if (end > last)
+            last = end;
     }
     *begin = first;
     return last > first ? last - first : 0;
@@ -57,7 +64,7 @@ static void sort_durations(const mo_run_record *record, int i, int n_runs,
                            int64_t *sorted)
 {
     for (int r = 0; r < n_runs; r++)
-        sorted[r] = row(record, r)[i + 1] - row(record, r)[i];
+        sorted[r] = duration(row(record, r), i);
     qsort(sorted, (size_t) n_runs, sizeof *sorted, compare);
 }
 
@@ -73,7 +80,7 @@ static void time_calls(const mo_plan *plan, int d, const mo_run_record *record,
             continue;
         sort_durations(record, i, result->n_runs, sorted);
         result->call_ns[step->what] = sorted[(result->n_runs - 1) / 2];
-        result->busy_ns[d] += median[i + 1] - median[i];
+        result->busy_ns[d] += duration(median, i);
     }
 }
 
@@ -86,8 +93,8 @@ static mo_status keep_steps(const mo_run_record *record, int median_run,
     if (!*steps)
         return mo_fail_memory(err);
     for (int i = 0; i < record->n_actions; i++) {
-        (*steps)[i].begin_ns = stamps[i] - begin;
-        (*steps)[i].end_ns = stamps[i + 1] - begin;
+        (*steps)[i].begin_ns = stamps[mo_run_moment_begun(i)] - begin;
+        (*steps)[i].end_ns = stamps[mo_run_moment_ended(i)] - begin;
     }
     return MO_OK;
 }

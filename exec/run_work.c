@@ -88,8 +88,9 @@ static mo_status run_once(const mo_run_device *d, int64_t *stamps,
 
     stamps[0] = mo_stop_clock_ns();
     for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
+        stamps[mo_run_moment_begun(i)] = mo_stop_clock_ns();
         status = act(d, &d->actions[i], err);
-        stamps[i + 1] = mo_stop_clock_ns();
+        stamps[mo_run_moment_ended(i)] = mo_stop_clock_ns();
     }
     return status;
 }
