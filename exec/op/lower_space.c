@@ -79,19 +79,29 @@ static mo_copy_box widen(const blocks *b)
     return box;
 }
 
-mo_status mo_lower_depth_to_space(const mo_site *site, mo_arena *arena,
-                                  mo_lowered *lowered, mo_error *err)
+static mo_status read_box(const mo_site *site, const mo_shape *deep,
+                          const mo_shape *wide, mo_copy_box *box, mo_error *err)
 {
-    mo_copy_box box;
     blocks b;
-    mo_status status =
-        read_blocks(site, &site->in[0].shape, &site->out[0].shape, &b, err);
+    mo_status status = read_blocks(site, deep, wide, &b, err);
 
     if (status != MO_OK)
         return status;
     if (!blocks_fit(&b))
         return mo_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
-    box = widen(&b);
+    *box = widen(&b);
+    return MO_OK;
+}
+
+mo_status mo_lower_depth_to_space(const mo_site *site, mo_arena *arena,
+                                  mo_lowered *lowered, mo_error *err)
+{
+    mo_copy_box box;
+    mo_status status =
+        read_box(site, &site->in[0].shape, &site->out[0].shape, &box, err);
+
+    if (status != MO_OK)
+        return status;
     return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
 }
 
@@ -111,15 +121,11 @@ mo_status mo_lower_space_to_depth(const mo_site *site, mo_arena *arena,
                                   mo_lowered *lowered, mo_error *err)
 {
     mo_copy_box box;
-    blocks b;
     mo_status status =
-        read_blocks(site, &site->out[0].shape, &site->in[0].shape, &b, err);
+        read_box(site, &site->out[0].shape, &site->in[0].shape, &box, err);
 
     if (status != MO_OK)
         return status;
-    if (!blocks_fit(&b))
-        return mo_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
-    box = widen(&b);
     box = turned_round(&box);
     return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
 }
@@ -182,6 +188,19 @@ static mo_status read_batches(const mo_site *site, batches *b, mo_error *err)
     return MO_OK;
 }
 
+/* Reads what it is about, and adds a tensor for what is wide. */
+static mo_status begin_batches(const mo_site *site, batches *b, mo_arena *arena,
+                               mo_lowered *lowered, int *temp, mo_error *err)
+{
+    mo_desc wide = { .elem = site->in[0].elem };
+    mo_status status = read_batches(site, b, err);
+
+    if (status != MO_OK)
+        return status;
+    wide.shape = b->wide;
+    return mo_lowered_temp(lowered, arena, site, &wide, temp, err);
+}
+
 /* From many batches to wide ones. */
 static mo_copy_box join_batches(const batches *b)
 {
@@ -215,22 +234,18 @@ mo_status mo_lower_batch_to_space(const mo_site *site, mo_arena *arena,
                                   mo_lowered *lowered, mo_error *err)
 {
     batches b = { .many = &site->in[0].shape, .few = &site->out[0].shape };
-    mo_desc wide = { .elem = site->in[0].elem };
     mo_copy_box box;
     int temp;
-    mo_status status = read_batches(site, &b, err);
+    mo_status status = begin_batches(site, &b, arena, lowered, &temp, err);
 
     if (status != MO_OK)
         return status;
-    wide.shape = b.wide;
-    status = mo_lowered_temp(lowered, arena, site, &wide, &temp, err);
     box = join_batches(&b);
-    if (status == MO_OK)
-        status = mo_box_copy(&box, 0, temp, arena, lowered, err);
+    status = mo_box_copy(&box, 0, temp, arena, lowered, err);
+    if (status != MO_OK)
+        return status;
     box = cut_ends(&b);
-    if (status == MO_OK)
-        status = mo_box_copy(&box, temp, site->n_in, arena, lowered, err);
-    return status;
+    return mo_box_copy(&box, temp, site->n_in, arena, lowered, err);
 }
 
 /* Zeros everywhere, and the data in the middle of them. */
@@ -254,20 +269,15 @@ mo_status mo_lower_space_to_batch(const mo_site *site, mo_arena *arena,
                                   mo_lowered *lowered, mo_error *err)
 {
     batches b = { .many = &site->out[0].shape, .few = &site->in[0].shape };
-    mo_desc wide = { .elem = site->in[0].elem };
     mo_copy_box box;
     int temp;
-    mo_status status = read_batches(site, &b, err);
+    mo_status status = begin_batches(site, &b, arena, lowered, &temp, err);
 
-    if (status != MO_OK)
-        return status;
-    wide.shape = b.wide;
-    status = mo_lowered_temp(lowered, arena, site, &wide, &temp, err);
     if (status == MO_OK)
         status = add_ends(site, &b, temp, arena, lowered, err);
+    if (status != MO_OK)
+        return status;
     box = join_batches(&b);
     box = turned_round(&box);
-    if (status == MO_OK)
-        status = mo_box_copy(&box, temp, site->n_in, arena, lowered, err);
-    return status;
+    return mo_box_copy(&box, temp, site->n_in, arena, lowered, err);
 }
