@@ -17,6 +17,18 @@ static bool is_type(const mo_lower_op *op, const char *type)
     return op->type && strcmp(op->type, type) == 0;
 }
 
+/* Which is "input" or "output". */
+static mo_status check_fixed(const mo_lowering *l, int id, const char *which,
+                             int number, const mo_desc *desc, mo_error *err)
+{
+    if (desc->shape.rank < 0)
+        return mo_lower_fail(l, id, err,
+                             "its %s %d has no fixed shape, or a dtype that "
+                             "cannot be run",
+                             which, number);
+    return MO_OK;
+}
+
 static mo_status fill_inputs(mo_lowering *l, int id, stand *s, mo_error *err)
 {
     const mo_lower_op *op = &l->ops[id];
@@ -29,11 +41,9 @@ static mo_status fill_inputs(mo_lowering *l, int id, stand *s, mo_error *err)
             return status;
         s->in[i] = l->tensors[op->in[i]].desc;
         s->all_known = s->all_known && s->value[i];
-        if (s->in[i].shape.rank < 0)
-            return mo_lower_fail(l, id, err,
-                                 "its input %d has no fixed shape, or a dtype "
-                                 "that cannot be run",
-                                 i);
+        status = check_fixed(l, id, "input", i, &s->in[i], err);
+        if (status != MO_OK)
+            return status;
     }
     return MO_OK;
 }
@@ -42,15 +52,13 @@ static mo_status fill_outputs(mo_lowering *l, int id, stand *s, mo_error *err)
 {
     const mo_lower_op *op = &l->ops[id];
 
-    for (int i = 0; i < op->n_out; i++) {
+    mo_status status = MO_OK;
+
+    for (int i = 0; status == MO_OK && i < op->n_out; i++) {
         s->out[i] = l->tensors[l->first_tensor[id] + i].desc;
-        if (s->out[i].shape.rank < 0)
-            return mo_lower_fail(l, id, err,
-                                 "its output %d has no fixed shape, or a dtype "
-                                 "that cannot be run",
-                                 i);
+        status = check_fixed(l, id, "output", i, &s->out[i], err);
     }
-    return MO_OK;
+    return status;
 }
 
 static mo_status make_stand(mo_lowering *l, int id, stand *s, mo_error *err)
