@@ -66,6 +66,13 @@ mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
     return MO_OK;
 }
 
+mo_status mo_inside_await(mo_inside *inside, int transfer, bool sending,
+                          mo_error *err)
+{
+    return mo_post_await(inside->post, transfer,
+                         sending ? MO_SENDER : MO_RECEIVER, err);
+}
+
 bool mo_inside_fail(mo_inside *inside, const mo_error *why)
 {
     bool first = mo_failure_set(&inside->failure, why);

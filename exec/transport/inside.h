@@ -35,6 +35,10 @@ void mo_inside_destroy(mo_inside *inside);
 mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
                           const int *rank_of, int rank, mo_error *err);
 
+/* Until a transfer has gone, or has come; or something failed. */
+mo_status mo_inside_await(mo_inside *inside, int transfer, bool sending,
+                          mo_error *err);
+
 /* Wakes everybody; false when something failed before.  From any thread. */
 bool mo_inside_fail(mo_inside *inside, const mo_error *why);
 

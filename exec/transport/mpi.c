@@ -246,8 +246,7 @@ static mo_status receive(mo_world *world, int transfer, void *data,
 static mo_status await(mo_world *world, int transfer, bool sending,
                        mo_error *err)
 {
-    return mo_post_await(world->inside.post, transfer,
-                         sending ? MO_SENDER : MO_RECEIVER, err);
+    return mo_inside_await(&world->inside, transfer, sending, err);
 }
 
 static mo_status barrier(mo_world *world, bool *stop, mo_error *err)
