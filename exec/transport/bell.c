@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/stop.h"
+#include "exec/relax.h"
 
 /* About what it takes to fall asleep and be woken. */
 enum { LOOK_NS = 30000, LOOKS_PER_CLOCK = 16 };
@@ -37,16 +38,6 @@ void mo_bell_ring(mo_bell *bell)
     pthread_mutex_unlock(&bell->lock);
 }
 
-/* Lets the other thread of this core go first, where there is one. */
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static bool look(mo_bell_ready *ready, void *context)
 {
     int64_t end = mo_stop_clock_ns() + LOOK_NS;
@@ -55,7 +46,7 @@ static bool look(mo_bell_ready *ready, void *context)
         for (int i = 0; i < LOOKS_PER_CLOCK; i++) {
             if (ready(context))
                 return true;
-            relax();
+            mo_relax();
         }
         /* On a full machine the one we wait for may need this core. */
         sched_yield();

@@ -12,6 +12,7 @@
 
 #include "base/team.h"
 #include "exec/backend/backend.h"
+#include "exec/relax.h"
 
 /*
  * What there is to do is one word: the number of the round above, how many jobs
@@ -59,15 +60,6 @@ static uint32_t round_of(uint64_t left)
     return (uint32_t) (left >> 32);
 }
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Takes jobs of a round until none is left. */
 static void take_jobs(mo_crew *crew, uint32_t round, int worker)
 {
@@ -100,7 +92,7 @@ static uint32_t await_round(mo_crew *crew, uint32_t seen)
 
         if (round != seen)
             return round;
-        relax();
+        mo_relax();
     }
     sleep_until_called(crew, seen);
     return round_of(atomic_load(&crew->left));
@@ -138,7 +130,7 @@ static void await_done(mo_crew *crew)
 {
     for (int i = 0; atomic_load(&crew->done) < crew->n_jobs; i++)
         if (i < JOIN_SPINS)
-            relax();
+            mo_relax();
         else
             sched_yield(); /* a member may want this very processor */
 }
