@@ -20,11 +20,12 @@ static mo_shape shape_with(int64_t first, int64_t second, const int64_t *dims,
 
 static int64_t out_size(const mo_conv_call *c, int d, int64_t extra)
 {
-    int64_t span = (c->kernel[d] - 1) * c->dilation[d] + 1;
-    int64_t pads = c->pad_begin[d] + c->pad_end[d];
+    int64_t span = (c->sweep.kernel[d] - 1) * c->sweep.dilation[d] + 1;
+    int64_t pads = c->sweep.pad_begin[d] + c->sweep.pad_end[d];
 
-    return c->transposed ? (c->in[d] - 1) * c->stride[d] + span - pads + extra
-                         : (c->in[d] + pads - span) / c->stride[d] + 1;
+    return c->transposed
+               ? (c->sweep.in[d] - 1) * c->sweep.stride[d] + span - pads + extra
+               : (c->sweep.in[d] + pads - span) / c->sweep.stride[d] + 1;
 }
 
 /* Groups, and channels in each: few, many, or one (a kernel by channel). */
@@ -45,23 +46,23 @@ static void make_channels(mo_random *r, mo_conv_call *c)
 
 static void make_conv(mo_random *r, mo_conv_call *c)
 {
-    *c = (mo_conv_call){ .spatial = 1 + mo_random_below(r, 3) };
+    *c = (mo_conv_call){ .sweep.spatial = 1 + mo_random_below(r, 3) };
     c->transposed = mo_random_below(r, 3) == 0;
     c->channels_last = mo_random_below(r, 2);
     c->batch = some(r, 1, 3);
     make_channels(r, c);
-    for (int d = 0; d < c->spatial; d++) {
-        int most = c->spatial == 3 ? 3 : 5;
+    for (int d = 0; d < c->sweep.spatial; d++) {
+        int most = c->sweep.spatial == 3 ? 3 : 5;
 
-        c->kernel[d] = some(r, 1, most);
-        c->stride[d] = some(r, 1, 3);
-        c->dilation[d] = some(r, 1, 2);
-        c->pad_begin[d] = some(r, 0, 2);
-        c->pad_end[d] = some(r, 0, 2);
+        c->sweep.kernel[d] = some(r, 1, most);
+        c->sweep.stride[d] = some(r, 1, 3);
+        c->sweep.dilation[d] = some(r, 1, 2);
+        c->sweep.pad_begin[d] = some(r, 0, 2);
+        c->sweep.pad_end[d] = some(r, 0, 2);
         do {
-            c->in[d] = some(r, 1, c->spatial == 3 ? 6 : 14);
-            c->out[d] = out_size(c, d, mo_random_below(r, 3));
-        } while (c->out[d] < 1);
+            c->sweep.in[d] = some(r, 1, c->sweep.spatial == 3 ? 6 : 14);
+            c->sweep.out[d] = out_size(c, d, mo_random_below(r, 3));
+        } while (c->sweep.out[d] < 1);
     }
 }
 
@@ -90,8 +91,8 @@ static int64_t kernel_size(const mo_conv_call *c)
 {
     int64_t n = 1;
 
-    for (int d = 0; d < c->spatial; d++)
-        n *= c->kernel[d];
+    for (int d = 0; d < c->sweep.spatial; d++)
+        n *= c->sweep.kernel[d];
     return n;
 }
 
@@ -99,19 +100,19 @@ static int64_t kernel_size(const mo_conv_call *c)
 static bool read_at(const mo_conv_call *c, const int64_t *out, int64_t k,
                     int64_t *in)
 {
-    for (int d = c->spatial - 1; d >= 0; d--) {
-        int64_t tap = k % c->kernel[d] * c->dilation[d];
+    for (int d = c->sweep.spatial - 1; d >= 0; d--) {
+        int64_t tap = k % c->sweep.kernel[d] * c->sweep.dilation[d];
 
-        k /= c->kernel[d];
-        in[d] = out[d] * c->stride[d] + tap - c->pad_begin[d];
+        k /= c->sweep.kernel[d];
+        in[d] = out[d] * c->sweep.stride[d] + tap - c->sweep.pad_begin[d];
         if (c->transposed) {
-            int64_t from = out[d] + c->pad_begin[d] - tap;
+            int64_t from = out[d] + c->sweep.pad_begin[d] - tap;
 
-            if (from % c->stride[d] != 0)
+            if (from % c->sweep.stride[d] != 0)
                 return false;
-            in[d] = from / c->stride[d];
+            in[d] = from / c->sweep.stride[d];
         }
-        if (in[d] < 0 || in[d] >= c->in[d])
+        if (in[d] < 0 || in[d] >= c->sweep.in[d])
             return false;
     }
     return true;
@@ -170,12 +171,15 @@ static void put_operands(call_case *cc, mo_elem elem, uint64_t seed)
     const mo_conv_call *c = &cc->call.u.conv;
     int64_t ins = c->in_channels / c->groups;
 
-    case_in(cc, elem, shape_with(c->batch, c->in_channels, c->in, c->spatial),
+    case_in(cc, elem,
+            shape_with(c->batch, c->in_channels, c->sweep.in, c->sweep.spatial),
             seed);
-    case_in(cc, elem, shape_with(c->out_channels, ins, c->kernel, c->spatial),
+    case_in(cc, elem,
+            shape_with(c->out_channels, ins, c->sweep.kernel, c->sweep.spatial),
             seed);
-    case_out(cc, elem,
-             shape_with(c->batch, c->out_channels, c->out, c->spatial));
+    case_out(
+        cc, elem,
+        shape_with(c->batch, c->out_channels, c->sweep.out, c->sweep.spatial));
 }
 
 static void check_conv(call_case *cc, uint64_t seed)
@@ -207,40 +211,40 @@ END_TEST
 
 /* The layers that networks are made of, each in both layouts. */
 static const mo_conv_call layers[] = {
-    { .spatial = 2,
+    { .sweep.spatial = 2,
       .batch = 1,
       .in_channels = 3,
       .out_channels = 20,
       .groups = 1,
-      .in = { 30, 31 },
-      .out = { 15, 16 },
-      .kernel = { 7, 7 },
-      .stride = { 2, 2 },
-      .dilation = { 1, 1 },
-      .pad_begin = { 3, 3 },
-      .pad_end = { 3, 3 } },
-    { .spatial = 2,
+      .sweep.in = { 30, 31 },
+      .sweep.out = { 15, 16 },
+      .sweep.kernel = { 7, 7 },
+      .sweep.stride = { 2, 2 },
+      .sweep.dilation = { 1, 1 },
+      .sweep.pad_begin = { 3, 3 },
+      .sweep.pad_end = { 3, 3 } },
+    { .sweep.spatial = 2,
       .batch = 2,
       .in_channels = 64,
       .out_channels = 48,
       .groups = 1,
-      .in = { 14, 14 },
-      .out = { 14, 14 },
-      .kernel = { 3, 3 },
-      .stride = { 1, 1 },
-      .dilation = { 1, 1 },
-      .pad_begin = { 1, 1 },
-      .pad_end = { 1, 1 } },
-    { .spatial = 2,
+      .sweep.in = { 14, 14 },
+      .sweep.out = { 14, 14 },
+      .sweep.kernel = { 3, 3 },
+      .sweep.stride = { 1, 1 },
+      .sweep.dilation = { 1, 1 },
+      .sweep.pad_begin = { 1, 1 },
+      .sweep.pad_end = { 1, 1 } },
+    { .sweep.spatial = 2,
       .batch = 1,
       .in_channels = 70,
       .out_channels = 130,
       .groups = 1,
-      .in = { 13, 13 },
-      .out = { 7, 7 },
-      .kernel = { 1, 1 },
-      .stride = { 2, 2 },
-      .dilation = { 1, 1 } },
+      .sweep.in = { 13, 13 },
+      .sweep.out = { 7, 7 },
+      .sweep.kernel = { 1, 1 },
+      .sweep.stride = { 2, 2 },
+      .sweep.dilation = { 1, 1 } },
 };
 
 START_TEST(layers_of_networks_are_right)
@@ -263,18 +267,18 @@ START_TEST(padding_wider_than_the_kernel_is_zeros)
     call_case cc;
 
     case_begin(&cc, MO_CALL_CONV);
-    cc.call.u.conv = (mo_conv_call){ .spatial = 1,
+    cc.call.u.conv = (mo_conv_call){ .sweep.spatial = 1,
                                      .batch = 1,
                                      .in_channels = 2,
                                      .out_channels = 3,
                                      .groups = 1,
-                                     .in = { 3 },
-                                     .out = { 13 },
-                                     .kernel = { 1 },
-                                     .stride = { 1 },
-                                     .dilation = { 1 },
-                                     .pad_begin = { 5 },
-                                     .pad_end = { 5 },
+                                     .sweep.in = { 3 },
+                                     .sweep.out = { 13 },
+                                     .sweep.kernel = { 1 },
+                                     .sweep.stride = { 1 },
+                                     .sweep.dilation = { 1 },
+                                     .sweep.pad_begin = { 5 },
+                                     .sweep.pad_end = { 5 },
                                      .channels_last = _i };
     put_operands(&cc, MO_F32, 3);
     check_conv(&cc, 3);

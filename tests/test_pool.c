@@ -14,35 +14,35 @@ static void make_pool(mo_random *r, mo_pool_call *p)
 {
     static const int channels[] = { 1, 2, 5, 16, 33, 100 };
 
-    *p = (mo_pool_call){ .spatial = 1 + mo_random_below(r, 3) };
+    *p = (mo_pool_call){ .sweep.spatial = 1 + mo_random_below(r, 3) };
     p->average = mo_random_below(r, 2);
     p->exclude_pad = mo_random_below(r, 2);
     p->adaptive = mo_random_below(r, 4) == 0;
     p->channels_last = mo_random_below(r, 2);
     p->batch = some(r, 1, 2);
     p->channels = channels[mo_random_below(r, COUNT(channels))];
-    p->index_axis = mo_random_below(r, 2 + p->spatial);
-    for (int d = 0; d < p->spatial; d++) {
-        p->in[d] = some(r, 3, 9);
-        p->kernel[d] = some(r, 1, 3);
-        p->stride[d] = some(r, 1, 3);
-        p->dilation[d] = p->average ? 1 : some(r, 1, 2);
-        p->pad_begin[d] = some(r, 0, 2);
-        p->pad_end[d] = some(r, 0, 2);
-        p->out[d] = some(r, 1, p->adaptive ? 9 : 4);
+    p->index_axis = mo_random_below(r, 2 + p->sweep.spatial);
+    for (int d = 0; d < p->sweep.spatial; d++) {
+        p->sweep.in[d] = some(r, 3, 9);
+        p->sweep.kernel[d] = some(r, 1, 3);
+        p->sweep.stride[d] = some(r, 1, 3);
+        p->sweep.dilation[d] = p->average ? 1 : some(r, 1, 2);
+        p->sweep.pad_begin[d] = some(r, 0, 2);
+        p->sweep.pad_end[d] = some(r, 0, 2);
+        p->sweep.out[d] = some(r, 1, p->adaptive ? 9 : 4);
     }
 }
 
 /* The elements of a window along one dimension: all that is inside. */
 static bool is_in_window(const mo_pool_call *p, int d, int64_t out, int64_t in)
 {
-    int64_t from = in + p->pad_begin[d] - out * p->stride[d];
+    int64_t from = in + p->sweep.pad_begin[d] - out * p->sweep.stride[d];
 
     if (p->adaptive)
-        return in >= out * p->in[d] / p->out[d] &&
-               in * p->out[d] < (out + 1) * p->in[d];
-    return from >= 0 && from % p->dilation[d] == 0 &&
-           from / p->dilation[d] < p->kernel[d];
+        return in >= out * p->sweep.in[d] / p->sweep.out[d] &&
+               in * p->sweep.out[d] < (out + 1) * p->sweep.in[d];
+    return from >= 0 && from % p->sweep.dilation[d] == 0 &&
+           from / p->sweep.dilation[d] < p->sweep.kernel[d];
 }
 
 typedef struct found {
@@ -58,16 +58,17 @@ static found look(const call_case *c, int64_t plane, const int64_t *out)
     found f = { .largest = -INFINITY };
     int64_t size = 1;
 
-    for (int d = 0; d < p->spatial; d++)
-        size *= p->in[d];
+    for (int d = 0; d < p->sweep.spatial; d++)
+        size *= p->sweep.in[d];
     for (int64_t i = 0; i < size; i++) {
         int64_t rest = i, element = plane * size + i;
         bool inside = true;
         double x;
 
-        for (int d = p->spatial - 1; d >= 0; d--) {
-            inside = inside && is_in_window(p, d, out[d], rest % p->in[d]);
-            rest /= p->in[d];
+        for (int d = p->sweep.spatial - 1; d >= 0; d--) {
+            inside =
+                inside && is_in_window(p, d, out[d], rest % p->sweep.in[d]);
+            rest /= p->sweep.in[d];
         }
         if (!inside)
             continue;
@@ -89,8 +90,8 @@ static double pooled(const mo_pool_call *p, const found *f)
 
     if (!p->average)
         return f->largest;
-    for (int d = 0; d < p->spatial; d++)
-        count *= p->kernel[d];
+    for (int d = 0; d < p->sweep.spatial; d++)
+        count *= p->sweep.kernel[d];
     count = p->exclude_pad ? f->count : count;
     return count > 0 ? f->sum / (double) count : 0;
 }
@@ -107,9 +108,10 @@ static int64_t index_within(const call_case *c, int64_t at)
 
 static mo_shape shape_with(const mo_pool_call *p, const int64_t *dims)
 {
-    mo_shape s = { .rank = 2 + p->spatial, .dims = { p->batch, p->channels } };
+    mo_shape s = { .rank = 2 + p->sweep.spatial,
+                   .dims = { p->batch, p->channels } };
 
-    for (int d = 0; d < p->spatial; d++)
+    for (int d = 0; d < p->sweep.spatial; d++)
         s.dims[2 + d] = dims[d];
     return s;
 }
@@ -126,9 +128,9 @@ static void check_pool(call_case *c, uint64_t seed)
         int64_t rest = i, out[MO_MAX_SPATIAL];
         found f;
 
-        for (int d = p->spatial - 1; d >= 0; d--) {
-            out[d] = rest % p->out[d];
-            rest /= p->out[d];
+        for (int d = p->sweep.spatial - 1; d >= 0; d--) {
+            out[d] = rest % p->sweep.out[d];
+            rest /= p->sweep.out[d];
         }
         f = look(c, rest, out);
         expected[i] = pooled(p, &f);
@@ -164,10 +166,10 @@ START_TEST(pools_agree_with_their_definition)
 
     case_begin(&c, MO_CALL_POOL);
     make_pool(&r, p);
-    case_in(&c, elem, shape_with(p, p->in), seed);
-    case_out(&c, elem, shape_with(p, p->out));
+    case_in(&c, elem, shape_with(p, p->sweep.in), seed);
+    case_out(&c, elem, shape_with(p, p->sweep.out));
     if (!p->average && mo_random_below(&r, 2))
-        case_out(&c, _i % 2 ? MO_I32 : MO_I64, shape_with(p, p->out));
+        case_out(&c, _i % 2 ? MO_I32 : MO_I64, shape_with(p, p->sweep.out));
     else if (p->average && mo_random_below(&r, 2))
         case_after(&c, 1, p->channels_last, seed);
     check_pool(&c, seed);

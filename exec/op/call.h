@@ -82,28 +82,30 @@ typedef struct mo_matmul_call {
     mo_matmul_side a, b, c;
 } mo_matmul_call;
 
-/* ---- CONV, also transposed (ConvolutionBackpropData).  Weights lie as
- * [groups, out / groups, in / groups, spatial]; transposed as
- * [groups, in / groups, out / groups, spatial]. */
+/* How the windows of CONV and POOL go over space. */
 enum { MO_MAX_SPATIAL = 3 };
 
-typedef struct mo_conv_call {
+typedef struct mo_sweep {
     int spatial; /* 1 to 3 */
-    int64_t batch, in_channels, out_channels, groups;
     int64_t in[MO_MAX_SPATIAL], out[MO_MAX_SPATIAL], kernel[MO_MAX_SPATIAL];
     int64_t stride[MO_MAX_SPATIAL], dilation[MO_MAX_SPATIAL];
     int64_t pad_begin[MO_MAX_SPATIAL], pad_end[MO_MAX_SPATIAL];
+} mo_sweep;
+
+/* ---- CONV, also transposed (ConvolutionBackpropData).  Weights lie as
+ * [groups, out / groups, in / groups, spatial]; transposed as
+ * [groups, in / groups, out / groups, spatial]. */
+typedef struct mo_conv_call {
+    mo_sweep sweep;
+    int64_t batch, in_channels, out_channels, groups;
     bool transposed;
     bool channels_last; /* data and result */
 } mo_conv_call;
 
 /* ---- POOL.  Windows may hang over the end (ceil rounding): out tells. */
 typedef struct mo_pool_call {
-    int spatial;
+    mo_sweep sweep;
     int64_t batch, channels;
-    int64_t in[MO_MAX_SPATIAL], out[MO_MAX_SPATIAL], kernel[MO_MAX_SPATIAL];
-    int64_t stride[MO_MAX_SPATIAL], dilation[MO_MAX_SPATIAL];
-    int64_t pad_begin[MO_MAX_SPATIAL], pad_end[MO_MAX_SPATIAL];
     bool average;
     bool exclude_pad; /* an average counts real elements only */
     bool adaptive;    /* windows from in and out; kernel means nothing */

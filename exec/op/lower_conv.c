@@ -1,8 +1,6 @@
 /*
  * Convolutions, ordinary and transposed, in groups or not.
  */
-#include <string.h>
-
 #include "exec/op/lower_window.h"
 
 /* How weights are shaped: groups in front or not, and which way round the
@@ -46,20 +44,8 @@ static mo_status read_channels(const mo_site *site, const filter *f,
     return MO_OK;
 }
 
-static void take_frame(const mo_frame *frame, mo_conv_call *conv)
-{
-    conv->spatial = frame->spatial;
-    memcpy(conv->in, frame->in, sizeof conv->in);
-    memcpy(conv->out, frame->out, sizeof conv->out);
-    memcpy(conv->kernel, frame->kernel, sizeof conv->kernel);
-    memcpy(conv->stride, frame->stride, sizeof conv->stride);
-    memcpy(conv->dilation, frame->dilation, sizeof conv->dilation);
-    memcpy(conv->pad_begin, frame->pad_begin, sizeof conv->pad_begin);
-    memcpy(conv->pad_end, frame->pad_end, sizeof conv->pad_end);
-}
-
 /* No window may end beyond the padding. */
-static bool windows_fit(const mo_frame *f)
+static bool windows_fit(const mo_sweep *f)
 {
     for (int d = 0; d < f->spatial; d++) {
         int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
@@ -73,7 +59,7 @@ static bool windows_fit(const mo_frame *f)
 
 /* A transposed one is padded so that what is asked for comes out; without a
  * wanted size "same" pads nothing. */
-static mo_status pad_transposed(const mo_site *site, mo_frame *f, mo_error *err)
+static mo_status pad_transposed(const mo_site *site, mo_sweep *f, mo_error *err)
 {
     bool upper = mo_site_is(site, "auto_pad", "same_upper");
     bool lower = mo_site_is(site, "auto_pad", "same_lower");
@@ -102,25 +88,24 @@ static mo_status lower_filter(const mo_site *site, const filter *f,
                               mo_error *err)
 {
     mo_conv_call conv = { .transposed = f->transposed };
-    mo_frame frame;
     mo_call *call;
     int spatial;
     mo_status status = mo_site_counts(site, 2, f->transposed ? 3 : 2, 1, err);
 
     if (status == MO_OK)
-        status = mo_frame_check(site, &spatial, err);
+        status = mo_sweep_check(site, &spatial, err);
     if (status == MO_OK)
         status = read_channels(site, f, &conv, err);
     if (status == MO_OK)
-        status = mo_frame_read(
-            site, site->in[1].shape.dims + (f->grouped ? 3 : 2), &frame, err);
+        status =
+            mo_sweep_read(site, site->in[1].shape.dims + (f->grouped ? 3 : 2),
+                          &conv.sweep, err);
     if (status == MO_OK && f->transposed)
-        status = pad_transposed(site, &frame, err);
+        status = pad_transposed(site, &conv.sweep, err);
     if (status != MO_OK)
         return status;
-    if (!f->transposed && !windows_fit(&frame))
+    if (!f->transposed && !windows_fit(&conv.sweep))
         return fail_filter(site, err);
-    take_frame(&frame, &conv);
     status = mo_lowered_call(lowered, arena, MO_CALL_CONV, 2, 1, &call, err);
     if (status != MO_OK)
         return status;

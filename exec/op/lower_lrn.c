@@ -77,6 +77,7 @@ static mo_status add_averages(const mo_site *site, const window *lrn,
 {
     const mo_shape *shape = &site->in[0].shape;
     mo_pool_call pool = { .batch = 1, .channels = 1, .average = true };
+    mo_sweep *sweep = &pool.sweep;
     int64_t reach = (lrn->size - 1) / 2;
     mo_call *call;
     mo_status status =
@@ -86,19 +87,19 @@ static mo_status add_averages(const mo_site *site, const window *lrn,
         return status;
     for (int d = 0; d < lrn->first; d++)
         pool.batch *= shape->dims[d];
-    pool.spatial = lrn->last - lrn->first + 2;
-    for (int s = 0; s < pool.spatial; s++) {
-        bool within = s < pool.spatial - 1;
+    sweep->spatial = lrn->last - lrn->first + 2;
+    for (int s = 0; s < sweep->spatial; s++) {
+        bool within = s < sweep->spatial - 1;
 
-        pool.in[s] = within ? shape->dims[lrn->first + s] : 1;
-        pool.kernel[s] = within ? 2 * reach + 1 : 1;
-        pool.pad_begin[s] = pool.pad_end[s] = within ? reach : 0;
-        pool.stride[s] = pool.dilation[s] = 1;
+        sweep->in[s] = within ? shape->dims[lrn->first + s] : 1;
+        sweep->kernel[s] = within ? 2 * reach + 1 : 1;
+        sweep->pad_begin[s] = sweep->pad_end[s] = within ? reach : 0;
+        sweep->stride[s] = sweep->dilation[s] = 1;
     }
     for (int d = lrn->last + 1; d < shape->rank; d++)
-        pool.in[pool.spatial - 1] *= shape->dims[d];
-    for (int s = 0; s < pool.spatial; s++)
-        pool.out[s] = pool.in[s];
+        sweep->in[sweep->spatial - 1] *= shape->dims[d];
+    for (int s = 0; s < sweep->spatial; s++)
+        sweep->out[s] = sweep->in[s];
     call->in[0] = squares;
     call->out[0] = averages;
     call->u.pool = pool;

@@ -5,18 +5,6 @@
 
 #include "exec/op/lower_window.h"
 
-static void take_frame(const mo_frame *frame, mo_pool_call *pool)
-{
-    pool->spatial = frame->spatial;
-    memcpy(pool->in, frame->in, sizeof pool->in);
-    memcpy(pool->out, frame->out, sizeof pool->out);
-    memcpy(pool->kernel, frame->kernel, sizeof pool->kernel);
-    memcpy(pool->stride, frame->stride, sizeof pool->stride);
-    memcpy(pool->dilation, frame->dilation, sizeof pool->dilation);
-    memcpy(pool->pad_begin, frame->pad_begin, sizeof pool->pad_begin);
-    memcpy(pool->pad_end, frame->pad_end, sizeof pool->pad_end);
-}
-
 static mo_status put_pool(const mo_site *site, mo_pool_call *pool,
                           mo_arena *arena, mo_lowered *lowered, mo_error *err)
 {
@@ -57,20 +45,17 @@ static mo_status check_max_counts(const mo_site *site, int most_in,
     return MO_OK;
 }
 
-static mo_status read_window(const mo_site *site, mo_pool_call *pool,
+static mo_status read_window(const mo_site *site, mo_sweep *sweep,
                              mo_error *err)
 {
     int64_t kernel[MO_MAX_SPATIAL];
-    mo_frame frame;
     int spatial;
-    mo_status status = mo_frame_check(site, &spatial, err);
+    mo_status status = mo_sweep_check(site, &spatial, err);
 
     if (status == MO_OK)
         status = mo_site_ints(site, "kernel", 1, kernel, spatial, err);
     if (status == MO_OK)
-        status = mo_frame_read(site, kernel, &frame, err);
-    if (status == MO_OK)
-        take_frame(&frame, pool);
+        status = mo_sweep_read(site, kernel, sweep, err);
     return status;
 }
 
@@ -82,7 +67,7 @@ mo_status mo_lower_max_pool(const mo_site *site, mo_arena *arena,
     mo_status status = check_max_counts(site, 1, err);
 
     if (status == MO_OK)
-        status = read_window(site, &pool, err);
+        status = read_window(site, &pool.sweep, err);
     if (status == MO_OK)
         status = mo_site_int(site, "axis", 0, &axis, err);
     if (status == MO_OK)
@@ -92,10 +77,10 @@ mo_status mo_lower_max_pool(const mo_site *site, mo_arena *arena,
                            : status;
 }
 
-static bool is_padded(const mo_pool_call *pool)
+static bool is_padded(const mo_sweep *sweep)
 {
-    for (int d = 0; d < pool->spatial; d++)
-        if (pool->pad_begin[d] != 0 || pool->pad_end[d] != 0)
+    for (int d = 0; d < sweep->spatial; d++)
+        if (sweep->pad_begin[d] != 0 || sweep->pad_end[d] != 0)
             return true;
     return false;
 }
@@ -109,12 +94,12 @@ mo_status mo_lower_avg_pool(const mo_site *site, mo_arena *arena,
     mo_status status = mo_site_counts(site, 1, 1, 1, err);
 
     if (status == MO_OK)
-        status = read_window(site, &pool, err);
+        status = read_window(site, &pool.sweep, err);
     if (status != MO_OK)
         return status;
     pool.exclude_pad = mo_site_bool(site, "exclude-pad",
                                     mo_site_bool(site, "exclude_pad", false)) ||
-                       !is_padded(&pool);
+                       !is_padded(&pool.sweep);
     return put_pool(site, &pool, arena, lowered, err);
 }
 
@@ -127,15 +112,16 @@ static mo_status lower_adaptive(const mo_site *site, bool average,
                           .exclude_pad = true,
                           .adaptive = true,
                           .index_axis = 2 };
-    mo_status status = mo_frame_check(site, &pool.spatial, err);
-    size_t bytes = (size_t) pool.spatial * sizeof *pool.in;
+    mo_sweep *sweep = &pool.sweep;
+    mo_status status = mo_sweep_check(site, &sweep->spatial, err);
+    size_t bytes = (size_t) sweep->spatial * sizeof *sweep->in;
 
     if (status != MO_OK)
         return status;
-    memcpy(pool.in, site->in[0].shape.dims + 2, bytes);
-    memcpy(pool.out, site->out[0].shape.dims + 2, bytes);
-    for (int d = 0; d < pool.spatial; d++)
-        pool.kernel[d] = pool.stride[d] = pool.dilation[d] = 1;
+    memcpy(sweep->in, site->in[0].shape.dims + 2, bytes);
+    memcpy(sweep->out, site->out[0].shape.dims + 2, bytes);
+    for (int d = 0; d < sweep->spatial; d++)
+        sweep->kernel[d] = sweep->stride[d] = sweep->dilation[d] = 1;
     return put_pool(site, &pool, arena, lowered, err);
 }
 

@@ -21,7 +21,7 @@ const mo_exec_op mo_exec_ops_window[] = {
  * tensor of this process, overflows. */
 #define LARGEST ((int64_t) 1 << 24)
 
-mo_status mo_frame_check(const mo_site *site, int *spatial, mo_error *err)
+mo_status mo_sweep_check(const mo_site *site, int *spatial, mo_error *err)
 {
     int rank = site->n_in > 0 ? site->in[0].shape.rank : 0;
 
@@ -37,7 +37,7 @@ mo_status mo_frame_check(const mo_site *site, int *spatial, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_range(const mo_site *site, const mo_frame *f,
+static mo_status check_range(const mo_site *site, const mo_sweep *f,
                              mo_error *err)
 {
     for (int d = 0; d < f->spatial; d++)
@@ -53,7 +53,7 @@ static mo_status check_range(const mo_site *site, const mo_frame *f,
 
 /* As much as makes every stride begin a window.  When a pool rounds up there
  * may be one window more, behind all of this. */
-static void pad_same(mo_frame *f, bool upper)
+static void pad_same(mo_sweep *f, bool upper)
 {
     for (int d = 0; d < f->spatial; d++) {
         int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
@@ -68,7 +68,7 @@ static void pad_same(mo_frame *f, bool upper)
     }
 }
 
-static mo_status read_attributes(const mo_site *site, mo_frame *f,
+static mo_status read_attributes(const mo_site *site, mo_sweep *f,
                                  mo_error *err)
 {
     int n = f->spatial;
@@ -83,7 +83,7 @@ static mo_status read_attributes(const mo_site *site, mo_frame *f,
     return status == MO_OK ? check_range(site, f, err) : status;
 }
 
-static mo_status pad_by_rule(const mo_site *site, mo_frame *f, mo_error *err)
+static mo_status pad_by_rule(const mo_site *site, mo_sweep *f, mo_error *err)
 {
     static const char key[] = "auto_pad";
 
@@ -100,12 +100,12 @@ static mo_status pad_by_rule(const mo_site *site, mo_frame *f, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_frame_read(const mo_site *site, const int64_t *kernel,
-                        mo_frame *frame, mo_error *err)
+mo_status mo_sweep_read(const mo_site *site, const int64_t *kernel,
+                        mo_sweep *sweep, mo_error *err)
 {
-    mo_frame f = { 0 };
+    mo_sweep f = { 0 };
     size_t bytes;
-    mo_status status = mo_frame_check(site, &f.spatial, err);
+    mo_status status = mo_sweep_check(site, &f.spatial, err);
 
     if (status != MO_OK)
         return status;
@@ -117,6 +117,6 @@ mo_status mo_frame_read(const mo_site *site, const int64_t *kernel,
     if (status == MO_OK)
         status = pad_by_rule(site, &f, err);
     if (status == MO_OK)
-        *frame = f;
+        *sweep = f;
     return status;
 }

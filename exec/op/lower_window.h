@@ -7,22 +7,14 @@
 
 #include "exec/op/call.h"
 
-/* Attributes as they stand, each for the spatial dimensions. */
-typedef struct mo_frame {
-    int spatial;
-    int64_t in[MO_MAX_SPATIAL], out[MO_MAX_SPATIAL], kernel[MO_MAX_SPATIAL];
-    int64_t stride[MO_MAX_SPATIAL], dilation[MO_MAX_SPATIAL];
-    int64_t pad_begin[MO_MAX_SPATIAL], pad_end[MO_MAX_SPATIAL];
-} mo_frame;
-
 /* in and out from the shapes of input 0 and output 0, kernel from the caller;
  * the rest from attributes, padding as auto_pad wants it. */
-mo_status mo_frame_read(const mo_site *site, const int64_t *kernel,
-                        mo_frame *frame, mo_error *err);
+mo_status mo_sweep_read(const mo_site *site, const int64_t *kernel,
+                        mo_sweep *sweep, mo_error *err);
 
 /* Fails unless the data has batch, channels and 1 to 3 spatial dimensions, and
  * the result as many. */
-mo_status mo_frame_check(const mo_site *site, int *spatial, mo_error *err);
+mo_status mo_sweep_check(const mo_site *site, int *spatial, mo_error *err);
 
 mo_lower mo_lower_convolution, mo_lower_group_convolution;
 mo_lower mo_lower_deconvolution, mo_lower_group_deconvolution;

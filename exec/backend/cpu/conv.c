@@ -14,21 +14,21 @@ static bool is_worth_merging(const mo_conv_call *c)
     enum { FEW_CHANNELS = 16 };
 
     return !c->transposed && c->groups == 1 && c->in_channels < FEW_CHANNELS &&
-           c->kernel[2] > 1 && c->dilation[2] == 1 && c->pad_begin[2] >= 0 &&
-           c->pad_end[2] >= 0;
+           c->sweep.kernel[2] > 1 && c->sweep.dilation[2] == 1 &&
+           c->sweep.pad_begin[2] >= 0 && c->sweep.pad_end[2] >= 0;
 }
 
 static mo_conv_picture picture_of(const mo_conv_call *c, mo_elem elem)
 {
     mo_conv_picture p = { .channels = c->in_channels };
 
-    memcpy(p.in, c->in, sizeof p.in);
-    memcpy(p.extent, c->in, sizeof p.extent);
+    memcpy(p.in, c->sweep.in, sizeof p.in);
+    memcpy(p.extent, c->sweep.in, sizeof p.extent);
     p.merged = is_worth_merging(c);
     p.staged = p.merged || !c->channels_last || elem != MO_F32;
     if (p.merged) {
-        p.shift = c->pad_begin[2];
-        p.extent[2] += c->pad_begin[2] + c->pad_end[2];
+        p.shift = c->sweep.pad_begin[2];
+        p.extent[2] += c->sweep.pad_begin[2] + c->sweep.pad_end[2];
     }
     return p;
 }
@@ -38,13 +38,14 @@ static void fill_numbers(const mo_conv_call *call, mo_elem elem,
 {
     const mo_conv_call *c = &k->call;
 
-    k->call = mo_conv_widen(call);
+    k->call = *call;
+    k->call.sweep = mo_sweep_widen(&call->sweep);
     k->elem = elem;
     k->picture = picture_of(c, elem);
     k->in_group = c->in_channels / c->groups;
     k->out_group = c->out_channels / c->groups;
     k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1;
-    k->depth = k->in_group * (k->picture.merged ? c->kernel[2] : 1);
+    k->depth = k->in_group * (k->picture.merged ? c->sweep.kernel[2] : 1);
     k->direct = c->channels_last && elem == MO_F32 && !c->transposed;
 }
 
@@ -330,7 +331,7 @@ static void finish_plain(const block *b, const int64_t *places)
 {
     const mo_conv_kernel *k = b->run->kernel;
     const mo_conv_call *c = &k->call;
-    int64_t size = c->out[0] * c->out[1] * c->out[2];
+    int64_t size = mo_sweep_size(c->sweep.out);
     float *turned = (float *) (void *) (b->scratch + k->turned_at);
     mo_floats_matrix sums = { b->sums, MO_F32, 0, 1, b->pitch };
 

@@ -19,6 +19,7 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/point.h"
 #include "exec/backend/cpu/product.h"
+#include "exec/backend/cpu/sweep.h"
 
 /* Spatial dimensions are always three here; those that are missing are ones in
  * front. */
@@ -71,9 +72,8 @@ typedef struct mo_conv_kernel {
     size_t sums_at, turned_at, places_at, finish_at;
 } mo_conv_kernel;
 
-/* The call in three dimensions; phases, which are the caller's to free with
- * mo_conv_phases_free; and the offsets of their taps in the picture. */
-mo_conv_call mo_conv_widen(const mo_conv_call *call);
+/* Phases, which are the caller's to free with mo_conv_phases_free, and the
+ * offsets of their taps in the picture. */
 mo_status mo_conv_phases_make(mo_conv_kernel *kernel, mo_error *err);
 void mo_conv_phases_free(mo_conv_kernel *kernel);
 

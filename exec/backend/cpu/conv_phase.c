@@ -6,29 +6,6 @@
 
 enum { MOST_PHASES = 1 << 14 };
 
-static void widen(int64_t *dims, int spatial, int64_t missing)
-{
-    int lacking = 3 - spatial;
-
-    for (int d = 2; d >= 0; d--)
-        dims[d] = d < lacking ? missing : dims[d - lacking];
-}
-
-mo_conv_call mo_conv_widen(const mo_conv_call *call)
-{
-    mo_conv_call c = *call;
-
-    widen(c.in, c.spatial, 1);
-    widen(c.out, c.spatial, 1);
-    widen(c.kernel, c.spatial, 1);
-    widen(c.stride, c.spatial, 1);
-    widen(c.dilation, c.spatial, 1);
-    widen(c.pad_begin, c.spatial, 0);
-    widen(c.pad_end, c.spatial, 0);
-    c.spatial = 3;
-    return c;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -37,7 +14,7 @@ static int64_t least(int64_t a, int64_t b)
 /* How many phases a dimension has: none that the result is too small for. */
 static int64_t count_phases(const mo_conv_call *c, int d)
 {
-    int64_t n = c->transposed ? least(c->stride[d], c->out[d]) : 1;
+    int64_t n = c->transposed ? least(c->sweep.stride[d], c->sweep.out[d]) : 1;
 
     return n < 1 ? 1 : n;
 }
@@ -47,26 +24,26 @@ static int64_t count_phases(const mo_conv_call *c, int d)
 static bool find_read(const mo_conv_call *c, int d, int64_t first, int64_t k,
                       int64_t *at)
 {
-    int64_t from = first + c->pad_begin[d] - k * c->dilation[d];
+    int64_t from = first + c->sweep.pad_begin[d] - k * c->sweep.dilation[d];
 
     if (!c->transposed) {
-        *at = k * c->dilation[d] - c->pad_begin[d];
+        *at = k * c->sweep.dilation[d] - c->sweep.pad_begin[d];
         return true;
     }
-    *at = from / c->stride[d];
-    return from % c->stride[d] == 0;
+    *at = from / c->sweep.stride[d];
+    return from % c->sweep.stride[d] == 0;
 }
 
 static void begin_phase(const mo_conv_call *c, const int64_t first[3],
                         mo_conv_phase *phase)
 {
     for (int d = 0; d < 3; d++) {
-        int64_t step = c->transposed ? c->stride[d] : 1;
-        int64_t left = c->out[d] - first[d];
+        int64_t step = c->transposed ? c->sweep.stride[d] : 1;
+        int64_t left = c->sweep.out[d] - first[d];
 
         phase->out_first[d] = first[d];
         phase->out_step[d] = step;
-        phase->in_step[d] = c->transposed ? 1 : c->stride[d];
+        phase->in_step[d] = c->transposed ? 1 : c->sweep.stride[d];
         phase->n[d] = left > 0 ? (left + step - 1) / step : 0;
     }
 }
@@ -76,8 +53,9 @@ static void put_tap(const mo_conv_kernel *kernel, const int64_t k[3],
 {
     const mo_conv_call *c = &kernel->call;
     const mo_conv_picture *p = &kernel->picture;
-    mo_conv_tap tap = { .kernel = (k[0] * c->kernel[1] + k[1]) * c->kernel[2] +
-                                  k[2] };
+    mo_conv_tap tap = {
+        .kernel = (k[0] * c->sweep.kernel[1] + k[1]) * c->sweep.kernel[2] + k[2]
+    };
 
     for (int d = 0; d < 3; d++)
         if (!find_read(c, d, phase->out_first[d], k[d], &tap.at[d]))
@@ -91,11 +69,11 @@ static void put_tap(const mo_conv_kernel *kernel, const int64_t k[3],
 static void put_taps(const mo_conv_kernel *kernel, mo_conv_phase *phase)
 {
     const mo_conv_call *c = &kernel->call;
-    int64_t last = kernel->picture.merged ? 1 : c->kernel[2];
+    int64_t last = kernel->picture.merged ? 1 : c->sweep.kernel[2];
     int64_t k[3];
 
-    for (k[0] = 0; k[0] < c->kernel[0]; k[0]++)
-        for (k[1] = 0; k[1] < c->kernel[1]; k[1]++)
+    for (k[0] = 0; k[0] < c->sweep.kernel[0]; k[0]++)
+        for (k[1] = 0; k[1] < c->sweep.kernel[1]; k[1]++)
             for (k[2] = 0; k[2] < last; k[2]++)
                 put_tap(kernel, k, phase);
 }
@@ -125,7 +103,7 @@ static mo_status make_phase(const mo_conv_kernel *kernel, int64_t number,
                             mo_conv_phase *phase, mo_error *err)
 {
     const mo_conv_call *c = &kernel->call;
-    int64_t first[3], most = c->kernel[0] * c->kernel[1] * c->kernel[2];
+    int64_t first[3], most = mo_sweep_size(c->sweep.kernel);
 
     for (int d = 2; d >= 0; d--) {
         first[d] = number % count_phases(c, d);
@@ -252,7 +230,7 @@ void mo_conv_places(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
     for (int64_t i = 0; i < n; i++, go_on(phase, &p)) {
         places[i] = p.image;
         for (int d = 0; d < 3; d++)
-            places[i] = places[i] * kernel->call.out[d] + phase->out_first[d] +
-                        p.at[d] * phase->out_step[d];
+            places[i] = places[i] * kernel->call.sweep.out[d] +
+                        phase->out_first[d] + p.at[d] * phase->out_step[d];
     }
 }

@@ -3,7 +3,7 @@
 /* Elements of the kernel that one tap stands for: a row of it, or one. */
 static int64_t tap_kernels(const mo_conv_kernel *k)
 {
-    return k->picture.merged ? k->call.kernel[2] : 1;
+    return k->picture.merged ? k->call.sweep.kernel[2] : 1;
 }
 
 static int64_t group_floats(const mo_tiles *tiles, const mo_conv_kernel *k,
@@ -32,7 +32,7 @@ static mo_floats_matrix matrix_at(const mo_conv_kernel *k, const void *weights,
                                   int64_t group, int64_t element)
 {
     const mo_conv_call *c = &k->call;
-    int64_t size = c->kernel[0] * c->kernel[1] * c->kernel[2];
+    int64_t size = mo_sweep_size(c->sweep.kernel);
     mo_floats_matrix m = { .data = weights, .elem = k->elem };
 
     m.at = group * k->in_group * k->out_group * size + element;
@@ -62,7 +62,7 @@ static void pack_channels(const mo_conv_kernel *k, const mo_conv_phase *phase,
                           const void *weights, float *packed)
 {
     const mo_conv_call *c = &k->call;
-    int64_t size = c->kernel[0] * c->kernel[1] * c->kernel[2];
+    int64_t size = mo_sweep_size(c->sweep.kernel);
 
     for (int64_t t = 0; t < phase->n_taps; t++)
         mo_floats_load(weights, k->elem, phase->taps[t].kernel, size,

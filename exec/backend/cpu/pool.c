@@ -1,41 +1,17 @@
 #include "exec/backend/cpu/pool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- prepare */
-
-static void widen(int64_t *dims, int spatial, int64_t missing)
-{
-    int lacking = 3 - spatial;
-
-    for (int d = 2; d >= 0; d--)
-        dims[d] = d < lacking ? missing : dims[d - lacking];
-}
-
-static mo_pool_call widened(const mo_pool_call *call)
-{
-    mo_pool_call p = *call;
-
-    widen(p.in, p.spatial, 1);
-    widen(p.out, p.spatial, 1);
-    widen(p.kernel, p.spatial, 1);
-    widen(p.stride, p.spatial, 1);
-    widen(p.dilation, p.spatial, 1);
-    widen(p.pad_begin, p.spatial, 0);
-    widen(p.pad_end, p.spatial, 0);
-    p.spatial = 3;
-    return p;
-}
 
 /* Elements of the input in the dimensions that indices count within. */
 static int64_t index_size(const mo_pool_call *call)
 {
     int64_t size = 1;
 
-    for (int d = 0; d < call->spatial; d++)
+    for (int d = 0; d < call->sweep.spatial; d++)
         if (2 + d >= call->index_axis)
-            size *= call->in[d];
+            size *= call->sweep.in[d];
     if (call->index_axis <= 1)
         size *= call->channels;
     return call->index_axis <= 0 ? size * call->batch : size;
@@ -44,9 +20,10 @@ static int64_t index_size(const mo_pool_call *call)
 static void fill_kernel(const mo_call *call, const mo_call_operand *in,
                         const mo_desc *out, mo_pool_kernel *k)
 {
-    k->call = widened(&call->u.pool);
+    k->call = call->u.pool;
+    k->call.sweep = mo_sweep_widen(&call->u.pool.sweep);
     k->elem = in[0].desc.elem;
-    k->places = k->call.out[0] * k->call.out[1] * k->call.out[2];
+    k->places = mo_sweep_size(k->call.sweep.out);
     k->has_indices = call->n_out > 1;
     k->index_elem = k->has_indices ? out[1].elem : MO_I64;
     k->index_size = index_size(&call->u.pool);

@@ -10,25 +10,26 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static mo_pool_span adaptive_span(const mo_pool_call *p, int d, int64_t o)
+static mo_pool_span adaptive_span(const mo_sweep *s, int d, int64_t o)
 {
-    int64_t first = o * p->in[d] / p->out[d];
+    int64_t first = o * s->in[d] / s->out[d];
 
     return (mo_pool_span){ first,
-                           ceil_div((o + 1) * p->in[d], p->out[d]) - first, 1 };
+                           ceil_div((o + 1) * s->in[d], s->out[d]) - first, 1 };
 }
 
 /* Without what is beyond the edges. */
 static mo_pool_span span_of(const mo_pool_call *p, int d, int64_t o)
 {
-    int64_t step = p->dilation[d];
-    int64_t begin = o * p->stride[d] - p->pad_begin[d];
+    const mo_sweep *s = &p->sweep;
+    int64_t step = s->dilation[d];
+    int64_t begin = o * s->stride[d] - s->pad_begin[d];
     int64_t skip = begin < 0 ? ceil_div(-begin, step) : 0;
-    int64_t end = begin < p->in[d] ? ceil_div(p->in[d] - begin, step) : 0;
+    int64_t end = begin < s->in[d] ? ceil_div(s->in[d] - begin, step) : 0;
 
     if (p->adaptive)
-        return adaptive_span(p, d, o);
-    end = end < p->kernel[d] ? end : p->kernel[d];
+        return adaptive_span(s, d, o);
+    end = end < s->kernel[d] ? end : s->kernel[d];
     return (mo_pool_span){ begin + skip * step, end > skip ? end - skip : 0,
                            step };
 }
@@ -41,8 +42,8 @@ mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row)
     int64_t rest = w.place;
 
     for (int d = 2; d >= 0; d--) {
-        w.span[d] = span_of(p, d, rest % p->out[d]);
-        rest /= p->out[d];
+        w.span[d] = span_of(p, d, rest % p->sweep.out[d]);
+        rest /= p->sweep.out[d];
     }
     return w;
 }
@@ -53,8 +54,8 @@ float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window)
     double count = 1;
 
     for (int d = 0; d < 3; d++)
-        count *=
-            (double) (p->exclude_pad ? window->span[d].count : p->kernel[d]);
+        count *= (double) (p->exclude_pad ? window->span[d].count
+                                          : p->sweep.kernel[d]);
     return count > 0 ? (float) (1 / count) : 0;
 }
 
@@ -66,14 +67,15 @@ static int64_t place_at(const mo_pool_call *p, const mo_pool_window *w,
     int64_t place = 0;
 
     for (int d = 0; d < 3; d++)
-        place = place * p->in[d] + w->span[d].first + i[d] * w->span[d].step;
+        place =
+            place * p->sweep.in[d] + w->span[d].first + i[d] * w->span[d].step;
     return place;
 }
 
 static int64_t element_at(const mo_pool_call *p, int64_t image, int64_t channel,
                           int64_t place, bool channels_last)
 {
-    int64_t size = p->in[0] * p->in[1] * p->in[2];
+    int64_t size = mo_sweep_size(p->sweep.in);
 
     return channels_last ? (image * size + place) * p->channels + channel
                          : (image * p->channels + channel) * size + place;
