@@ -23,6 +23,7 @@ import time
 
 from exec_contenders import Moirai, others
 from exec_ir import complete, read_layers
+from exec_models import find, read_arguments
 from verdict import Verdicts
 
 MODELS = {
@@ -34,13 +35,6 @@ MODELS = {
 MOST_SLOWER, MOST_OVERHEAD, MOST_ERROR = 1.5, 1.05, 1e-4
 IDS = 1000  # integers are words, of which all of these models know more
 CALM_S = 0.1  # until threads that wait awake have gone to sleep
-
-
-def find(name):
-    """The model's path, None where it is not there."""
-    folder = os.environ.get("MOIRAI_DATA", "")
-    path = os.path.join(folder, MODELS[name])
-    return path if os.path.exists(path) else None
 
 
 def whole(path, folder, fill_weights):
@@ -154,31 +148,25 @@ def share_processors(threads):
     os.sched_setaffinity(0, there[:threads])
 
 
-def read_arguments():
+def make_parser():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--csv", default="exec.csv")
     parser.add_argument("--fill-weights", default="./bench/fill_weights")
-    arguments = parser.parse_args()
-    for name in arguments.models:
-        if name not in MODELS:
-            parser.error(f"{name} is none of {', '.join(MODELS)}")
-    return arguments
+    return parser
 
 
 def main():
-    arguments = read_arguments()
+    arguments = read_arguments(make_parser(), MODELS)
     share_processors(arguments.threads)
     verdicts, races = Verdicts(), {}
-    for name in arguments.models or MODELS:
-        path = find(name)
+    for name in arguments.models:
+        path = find(name, MODELS)
         if not path:
-            print(f"SKIP  {name}: MOIRAI_DATA has no {MODELS[name]}")
             continue
         races[name] = run_race(path, arguments)
         tell_race(verdicts, name, races[name])

@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 from exec_contenders import execute
+from exec_models import find, read_arguments
 from verdict import Verdicts
 
 MODELS = {
@@ -127,26 +128,20 @@ def write_csv(path, predictions):
             writer.writerow([name] + [prediction.row[key] for key in keys])
 
 
-def read_arguments():
+def make_parser():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--runs", type=int, default=21)
     parser.add_argument("--time", type=int, default=10)
     parser.add_argument("--csv", default="predict.csv")
-    arguments = parser.parse_args()
-    for name in arguments.models:
-        if name not in MODELS:
-            parser.error(f"{name} is none of {', '.join(MODELS)}")
-    return arguments
+    return parser
 
 
 def predict(name, parts, arguments):
     """None where the model is not there."""
-    model = os.path.join(os.environ.get("MOIRAI_DATA", ""), MODELS[name])
-    if not os.path.exists(model):
-        print(f"SKIP  {name}: MOIRAI_DATA has no {MODELS[name]}")
+    model = find(name, MODELS)
+    if not model:
         return None
     with tempfile.TemporaryDirectory() as folder:
         cluster = os.path.join(folder, "cluster.xml")
@@ -155,7 +150,7 @@ def predict(name, parts, arguments):
 
 
 def main():
-    arguments = read_arguments()
+    arguments = read_arguments(make_parser(), MODELS)
     verdicts, predictions = Verdicts(), {}
     parts = split_processors()
     if not parts:
@@ -164,7 +159,7 @@ def main():
     large, small = map(len, parts)
     equal = ": two equal devices" if large == small else ""
     print(f"      {large} and {small} processors{equal}")
-    for name in arguments.models or MODELS:
+    for name in arguments.models:
         prediction = predict(name, parts, arguments)
         if prediction:
             predictions[name] = prediction
