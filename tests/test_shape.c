@@ -159,6 +159,9 @@ START_TEST(equal_shapes_have_equal_dims)
     ck_assert(mo_shape_equal(&a, &b));
     ck_assert(!mo_shape_equal(&a, &c));
     ck_assert(!mo_shape_equal(&a, &d));
+    ck_assert(mo_shape_equal_but(&a, &c, 1));
+    ck_assert(!mo_shape_equal_but(&a, &c, 0));
+    ck_assert(!mo_shape_equal_but(&a, &d, 1));
 }
 END_TEST
 

@@ -6,17 +6,6 @@
 
 enum { MANY = MO_CALL_MAX_OPERANDS };
 
-/* Do two shapes differ at most along axis? */
-static bool same_but(const mo_shape *a, const mo_shape *b, int axis)
-{
-    mo_shape other = *b;
-
-    if (a->rank != b->rank)
-        return false;
-    other.dims[axis] = a->dims[axis];
-    return mo_shape_equal(a, &other);
-}
-
 /* The parts must make up the whole. */
 static mo_status check_parts(const mo_site *site, const mo_desc *whole,
                              const mo_desc *parts, int n_parts, int axis,
@@ -26,7 +15,7 @@ static mo_status check_parts(const mo_site *site, const mo_desc *whole,
 
     for (int i = 0; i < n_parts; i++) {
         if (parts[i].elem != whole->elem ||
-            !same_but(&whole->shape, &parts[i].shape, axis) ||
+            !mo_shape_equal_but(&whole->shape, &parts[i].shape, axis) ||
             parts[i].shape.dims[axis] > rest) {
             char of[MO_DESC_TEXT_SIZE], part[MO_DESC_TEXT_SIZE];
 

@@ -193,6 +193,16 @@ bool mo_shape_equal(const mo_shape *a, const mo_shape *b)
     return true;
 }
 
+bool mo_shape_equal_but(const mo_shape *a, const mo_shape *b, int axis)
+{
+    mo_shape other = *b;
+
+    if (a->rank != b->rank)
+        return false;
+    other.dims[axis] = a->dims[axis];
+    return mo_shape_equal(a, &other);
+}
+
 bool mo_shape_at(const char *text, int port, mo_shape *shape)
 {
     size_t length;
@@ -225,7 +235,8 @@ int64_t mo_shape_elements(const mo_shape *shape)
 int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype)
 {
     int bits = mo_dtype_bits(dtype);
-    /* Elements of 3 or 6 bits, which fill no byte, come in groups of 3 bytes. */
+    /* Elements of 3 or 6 bits, which fill no byte, come in groups of 3 bytes.
+     */
     int unit = bits % 3 == 0 ? 24 : 8;
     int64_t total;
 

@@ -16,8 +16,8 @@ enum { MO_MAX_RANK = 16 };
 #define MO_MAX_ELEMENTS ((int64_t) 1 << 48)
 
 typedef struct mo_shape {
-    int rank;                     /* 0: a scalar */
-    int64_t dims[MO_MAX_RANK];    /* each >= 0 (0: an empty tensor) */
+    int rank;                  /* 0: a scalar */
+    int64_t dims[MO_MAX_RANK]; /* each >= 0 (0: an empty tensor) */
 } mo_shape;
 
 /* A model that is not static yet has shapes with dims of -1, or a rank of -1
@@ -26,9 +26,9 @@ enum { MO_DYNAMIC = -1 };
 
 typedef enum mo_shape_fault {
     MO_SHAPE_OK = 0,
-    MO_SHAPE_NOT,       /* not a shape at all ("ellipse") */
-    MO_SHAPE_DYNAMIC,   /* a dimension is negative, '?' or a range */
-    MO_SHAPE_RANGE      /* rank or number of elements too large */
+    MO_SHAPE_NOT,     /* not a shape at all ("ellipse") */
+    MO_SHAPE_DYNAMIC, /* a dimension is negative, '?' or a range */
+    MO_SHAPE_RANGE    /* rank or number of elements too large */
 } mo_shape_fault;
 
 /* Reads one shape as people and frameworks write it: "1,64", "[1, 64]",
@@ -48,6 +48,9 @@ bool mo_shape_is_static(const mo_shape *shape);
 
 bool mo_shape_equal(const mo_shape *a, const mo_shape *b);
 
+/* Do they differ along axis, which a has, at most? */
+bool mo_shape_equal_but(const mo_shape *a, const mo_shape *b, int axis);
+
 /* The port-th of the shapes in text ("a;b;c", see ingest/part.h); false when
  * there are fewer or it is not a static shape. */
 bool mo_shape_at(const char *text, int port, mo_shape *shape);
@@ -60,7 +63,8 @@ size_t mo_shape_write(const mo_shape *shape, char *text);
  * of it. */
 int64_t mo_shape_elements(const mo_shape *shape);
 
-/* Bytes of a tensor (bits rounded up to what they are packed in); -1 on overflow or unknown dtype. */
+/* Bytes of a tensor (bits rounded up to what they are packed in); -1 on
+ * overflow or unknown dtype. */
 int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype);
 
 #endif

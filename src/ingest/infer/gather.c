@@ -98,7 +98,6 @@ static mo_status infer_gather_elements(const mo_rule_op *op, mo_shape *outputs,
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
-    mo_shape other = *data;
     int64_t given;
     int axis;
     mo_status status = mo_arg_int(op, "axis", 0, &given, err);
@@ -107,8 +106,7 @@ static mo_status infer_gather_elements(const mo_rule_op *op, mo_shape *outputs,
         status = mo_arg_axis(given, data->rank, &axis, err);
     if (status != MO_OK)
         return status;
-    other.dims[axis] = indices->dims[axis];
-    if (!mo_shape_equal(&other, indices))
+    if (!mo_shape_equal_but(data, indices, axis))
         return mo_fail(err, MO_E_INPUT,
                        "cannot gather %s from %s along axis %d",
                        mo_dims_say(indices).text, mo_dims_say(data).text, axis);

@@ -15,17 +15,6 @@ static mo_status concat_axis(const mo_rule_op *op, int *axis, mo_error *err)
     return mo_arg_axis(given, op->inputs[0].shape.rank, axis, err);
 }
 
-/* Do two shapes differ at most along axis? */
-static bool same_but(const mo_shape *a, const mo_shape *b, int axis)
-{
-    mo_shape other = *b;
-
-    if (a->rank != b->rank)
-        return false;
-    other.dims[axis] = a->dims[axis];
-    return mo_shape_equal(a, &other);
-}
-
 static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
@@ -39,7 +28,7 @@ static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
     for (int i = 1; i < op->n_inputs; i++) {
         const mo_shape *next = &op->inputs[i].shape;
 
-        if (!same_but(first, next, axis))
+        if (!mo_shape_equal_but(first, next, axis))
             return mo_fail(
                 err, MO_E_INPUT, "cannot join %s and %s along axis %d",
                 mo_dims_say(first).text, mo_dims_say(next).text, axis);
