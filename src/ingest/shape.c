@@ -235,8 +235,7 @@ int64_t mo_shape_elements(const mo_shape *shape)
 int64_t mo_shape_bytes(const mo_shape *shape, const char *dtype)
 {
     int bits = mo_dtype_bits(dtype);
-    /* Elements of 3 or 6 bits, which fill no byte, come in groups of 3 bytes.
-     */
+    /* Elements of 3 or 6 bits fill no byte; they come in groups of 3 bytes. */
     int unit = bits % 3 == 0 ? 24 : 8;
     int64_t total;
 
