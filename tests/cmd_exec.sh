@@ -132,6 +132,8 @@ complains "too little memory" 1 "memory" \
 # OpenBLAS has threads of its own that never end when they find no memory.
 for kib in 100000 150000 200000; do
     (
+        # Shells without it run with all the memory there is.
+        # shellcheck disable=SC3045
         ulimit -v $kib
         timeout 20 moirai-exec "$net"
     ) >"$work/out" 2>&1

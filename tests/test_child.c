@@ -390,6 +390,7 @@ static pid_t run_and_stay(const char *scratch)
     if (pid == 0) {
         const mo_child_job job = { .scratch = scratch };
 
+        signal(SIGHUP, SIG_DFL); /* the tests may be run by nohup */
         shell("trap '' INT TERM HUP; (setsid sleep 62 & echo $! >far) ; "
               "echo $$ >pid; sleep 60; sleep 60",
               &job, NULL);
