@@ -22,7 +22,9 @@
 #endif
 #endif
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(MO_ONE_CLONE)
+/* Clang gives the resolvers of functions that are static names that are not. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
+    !defined(MO_ONE_CLONE)
 #define MO_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define MO_CLONES
