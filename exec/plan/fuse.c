@@ -265,7 +265,6 @@ static mo_status fuse_call(fusing *f, int c, mo_error *err)
     return status;
 }
 
-/* An item whose work has all gone into another's has no time of its own. */
 static void drop_gone(fusing *f)
 {
     mo_plan *plan = f->plan;

@@ -41,33 +41,48 @@ static mo_status add_call(laying *l, const mo_plan_call *call, mo_error *err)
     return status;
 }
 
-/* A call with one operand on either side and one box over all of the shape. */
-static mo_status make_turn(laying *l, int from, int to, mo_call *call,
-                           mo_error *err)
+/* One box over all of the shape, from one order to the other. */
+static mo_status make_box(laying *l, int from, mo_copy_box **made,
+                          mo_error *err)
 {
     const mo_shape *shape = &at(l, from)->desc.shape;
     mo_access plain = mo_access_of(shape), last = mo_relay_access(shape);
     const mo_access *in = is_last(l, from) ? &last : &plain;
     const mo_access *out = is_last(l, from) ? &plain : &last;
-    int *operands = mo_arena_array(l->plan->arena, 2, sizeof *operands);
     mo_copy_box *box = mo_arena_alloc(l->plan->arena, sizeof *box);
 
-    if (!operands || !box)
+    if (!box)
         return mo_fail_memory(err);
-    operands[0] = from;
-    operands[1] = to;
     box->rank = shape->rank;
     memcpy(box->extent, shape->dims, sizeof box->extent);
     memcpy(box->in_stride, in->stride, sizeof box->in_stride);
     memcpy(box->out_stride, out->stride, sizeof box->out_stride);
-    *call = (mo_call){ .kind = MO_CALL_COPY,
-                       .n_in = 1,
-                       .n_out = 1,
-                       .in = operands,
-                       .out = operands + 1,
-                       .first_extra = 1 };
-    call->u.copy = (mo_copy_call){ box, 1, -1 };
+    *made = box;
     return MO_OK;
+}
+
+/* One more call, where and for what another one works. */
+static mo_status add_turn(laying *l, int from, int to,
+                          const mo_plan_call *other, mo_error *err)
+{
+    int *operands = mo_arena_array(l->plan->arena, 2, sizeof *operands);
+    mo_plan_call turning = *other;
+    mo_copy_box *box = NULL;
+    mo_status status =
+        operands ? make_box(l, from, &box, err) : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    operands[0] = from;
+    operands[1] = to;
+    turning.call = (mo_call){ .kind = MO_CALL_COPY,
+                              .n_in = 1,
+                              .n_out = 1,
+                              .in = operands,
+                              .out = operands + 1,
+                              .first_extra = 1 };
+    turning.call.u.copy = (mo_copy_call){ box, 1, -1 };
+    return add_call(l, &turning, err);
 }
 
 /* The same value, lying the other way, where and for what reader works. */
@@ -75,9 +90,6 @@ static mo_status turn(laying *l, int value, const mo_plan_call *reader,
                       int *turned, mo_error *err)
 {
     mo_plan_value copy = *at(l, value);
-    mo_plan_call call = { .item = reader->item,
-                          .device = reader->device,
-                          .timed_as = reader->timed_as };
     int twin = l->twin[value];
     mo_status status;
 
@@ -91,9 +103,7 @@ static mo_status turn(laying *l, int value, const mo_plan_call *reader,
     copy.view_of = copy.input = MO_PLAN_NONE;
     status = mo_values_add(&l->values, &copy, turned, err);
     if (status == MO_OK)
-        status = make_turn(l, value, *turned, &call.call, err);
-    if (status == MO_OK)
-        status = add_call(l, &call, err);
+        status = add_turn(l, value, *turned, reader, err);
     if (status == MO_OK)
         l->twin[value] = *turned;
     return status;
@@ -267,8 +277,8 @@ static mo_status lay_call(laying *l, mo_plan_call *call, mo_error *err)
 
 /* What looks at the bytes of a value under another shape wants them plain: the
  * call makes a twin of the value, from which it is turned. */
-static mo_status spare_views(laying *l, mo_plan_call *call, int i,
-                             mo_plan_call *turning, mo_error *err)
+static mo_status spare_views(laying *l, const mo_plan_call *call, int i,
+                             mo_error *err)
 {
     int value = call->call.out[i], last;
     mo_plan_value copy = *at(l, value);
@@ -279,29 +289,19 @@ static mo_status spare_views(laying *l, mo_plan_call *call, int i,
     at(l, value)->channels_last = false;
     call->call.out[i] = last;
     l->twin[value] = last;
-    *turning = (mo_plan_call){ .item = call->item,
-                               .device = call->device,
-                               .timed_as = call->timed_as };
-    return make_turn(l, last, value, &turning->call, err);
+    return add_turn(l, last, value, call, err);
 }
 
-static mo_status add_laid(laying *l, mo_plan_call *call, mo_error *err)
+static mo_status add_laid(laying *l, const mo_plan_call *call, mo_error *err)
 {
-    size_t n = l->n;
     mo_status status = add_call(l, call, err);
 
     for (int i = 0; i < call->call.n_out && status == MO_OK; i++) {
         int value = call->call.out[i];
-        mo_plan_call turning;
 
-        if (!is_last(l, value) || !l->has_views[value])
-            continue;
-        status = spare_views(l, call, i, &turning, err);
-        if (status == MO_OK)
-            status = add_call(l, &turning, err);
+        if (is_last(l, value) && l->has_views[value])
+            status = spare_views(l, call, i, err);
     }
-    if (status == MO_OK)
-        l->calls[n] = *call;
     return status;
 }
 
