@@ -7,7 +7,7 @@ AC_DEFUN([MO_CUDNN], [
   test -n "$CUDA_DIR" || mo_dirs=
   mo_saved_CFLAGS=$CFLAGS
   CFLAGS="$CFLAGS $CUDA_CFLAGS"
-  MO_FIND([CUDNN], [cudnn.h], [cudnn], [cudnnGetVersion()])
+  MO_FIND_HEADER([CUDNN], [cudnn.h], [cudnnBackendDescriptor_t descriptor;])
   AS_IF([test "$mo_found" = yes],
     [MO_CONSTANT([mo_major], [CUDNN], [cudnn.h], [CUDNN_MAJOR])
      MO_CONSTANT([mo_minor], [CUDNN], [cudnn.h], [CUDNN_MINOR])])

@@ -51,6 +51,24 @@ AC_DEFUN([MO_FIND], [
   AC_MSG_RESULT([$mo_found])
 ])
 
+# MO_FIND_HEADER(PART, HEADER, DECLARATIONS)
+# As MO_FIND, for what is only looked for when it runs: searches mo_dirs for
+# the first folder whose HEADER compiles with DECLARATIONS behind it.
+AC_DEFUN([MO_FIND_HEADER], [
+  AC_MSG_CHECKING([for $2])
+  for mo_dir in $mo_dirs; do
+    mo_flags=
+    AS_IF([test "$mo_dir" != system], [mo_flags=-I$mo_dir/include])
+    mo_saved_CPPFLAGS=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS $mo_flags"
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <$2>
+      $3]])], [mo_found=yes $1_CFLAGS=$mo_flags])
+    CPPFLAGS=$mo_saved_CPPFLAGS
+    test "$mo_found" = yes && break
+  done
+  AC_MSG_RESULT([$mo_found])
+])
+
 # MO_CONSTANT(VARIABLE, PART, HEADER, EXPRESSION)
 # Sets VARIABLE to what EXPRESSION is in HEADER of PART.
 AC_DEFUN([MO_CONSTANT], [

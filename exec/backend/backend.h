@@ -22,10 +22,22 @@ typedef struct mo_kernel mo_kernel; /* a call, prepared; each backend's own */
 /* More threads than these are not started. */
 enum { MO_UNIT_MOST_THREADS = 256 };
 
+/* What products and convolutions of floats may be rounded to inside. */
+typedef enum mo_precision {
+    MO_PRECISION_F32,
+    MO_PRECISION_TF32, /* operands with 10 bits of mantissa, sums in floats */
+    MO_PRECISIONS
+} mo_precision;
+
 typedef struct mo_unit_options {
     int threads;     /* of a CPU device; 0: as many as it may use */
     const int *cpus; /* the processors they stay on, or NULL: anywhere */
     int n_cpus;
+    int gpu; /* of a GPU device: its number on this machine */
+    mo_precision precision;
+    const char *cache; /* a folder for what is compiled and measured; NULL: the
+                          user's own; "": none */
+    bool measure;      /* choose by trying where several ways are known */
 } mo_unit_options;
 
 /* What a kernel is told about its operands when it is prepared. */
@@ -35,8 +47,24 @@ typedef struct mo_call_operand {
                              as long as the kernel */
 } mo_call_operand;
 
+/* A call of a program: what runs, on what, and after which others. */
+typedef struct mo_program_call {
+    const mo_kernel *kernel;
+    const void *const *in;
+    void *const *out;
+    void *workspace;
+    int lane;         /* calls of one lane run one after the other */
+    const int *waits; /* earlier calls of other lanes it must wait for */
+    int n_waits;
+} mo_program_call;
+
+typedef struct mo_program mo_program; /* each backend's own */
+
 typedef struct mo_backend {
     const char *name, *help;
+    /* It has memory of its own, which the process cannot read: put and get
+     * move bytes, and kernels only begin when they are run. */
+    bool apart;
 
     mo_status (*open)(const mo_unit_options *options, mo_unit **unit,
                       mo_error *err);
@@ -63,9 +91,51 @@ typedef struct mo_backend {
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err);
     bool (*consumed)(const mo_kernel *kernel, int in);
+
+    /* The rest is NULL where there is no memory apart. */
+
+    /* All kernels are prepared: compiles what is missing, all at once, and
+     * chooses the ways that are fastest.  workspaces[i] is what kernel i needs
+     * from now on.  No kernel runs before. */
+    mo_status (*settle)(mo_unit *unit, mo_kernel *const *kernels, int n,
+                        size_t *workspaces, mo_error *err);
+
+    /* To the unit's memory, after all that was run before; returns when from
+     * may be written to again.  And back: returns when to is there. */
+    mo_status (*put)(mo_unit *unit, void *to, const void *from, size_t bytes,
+                     mo_error *err);
+    mo_status (*get)(mo_unit *unit, void *to, const void *from, size_t bytes,
+                     mo_error *err);
+    /* Returns when all that was run is done. */
+    mo_status (*wait)(mo_unit *unit, mo_error *err);
+
+    /* Memory of the process that put and get are fastest with. */
+    mo_status (*alloc_near)(mo_unit *unit, size_t bytes, void **memory,
+                            mo_error *err);
+    void (*release_near)(mo_unit *unit, void *memory);
+
+    /* Calls made into one thing that is begun at once; what they point to must
+     * live as long as the program does. */
+    mo_status (*record)(mo_unit *unit, const mo_program_call *calls, int n,
+                        mo_program **program, mo_error *err);
+    mo_status (*replay)(mo_unit *unit, const mo_program *program,
+                        mo_error *err);
+    void (*forget)(mo_unit *unit, mo_program *program);
+
+    /* The calls one by one, in order, each alone on the device: ns[i] is how
+     * long it took there. */
+    mo_status (*time)(mo_unit *unit, const mo_program_call *calls, int n,
+                      int64_t *ns, mo_error *err);
+
+    /* What is free and what there is at all. */
+    mo_status (*memory)(mo_unit *unit, int64_t *free_bytes,
+                        int64_t *total_bytes, mo_error *err);
 } mo_backend;
 
 extern const mo_backend mo_backend_cpu;
+#ifdef HAVE_CUDA
+extern const mo_backend mo_backend_cuda;
+#endif
 
 /* Ends with NULL. */
 extern const mo_backend *const mo_backends[];

@@ -1,0 +1,99 @@
+/*
+ * api_names.h - what is used of each library.  A name stands here once; api.h
+ * and api.c make members and look-ups of it.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_API_NAMES_H
+#define MO_EXEC_BACKEND_CUDA_API_NAMES_H
+
+#define MO_CUDA_DRIVER_NAMES(X)                                                \
+    X(cuInit)                                                                  \
+    X(cuDriverGetVersion)                                                      \
+    X(cuGetErrorName)                                                          \
+    X(cuGetErrorString)                                                        \
+    X(cuDeviceGetCount)                                                        \
+    X(cuDeviceGet)                                                             \
+    X(cuDeviceGetName)                                                         \
+    X(cuDeviceGetAttribute)                                                    \
+    X(cuDeviceTotalMem)                                                        \
+    X(cuDevicePrimaryCtxRetain)                                                \
+    X(cuDevicePrimaryCtxRelease)                                               \
+    X(cuCtxSetCurrent)                                                         \
+    X(cuCtxSynchronize)                                                        \
+    X(cuMemGetInfo)                                                            \
+    X(cuMemAlloc)                                                              \
+    X(cuMemFree)                                                               \
+    X(cuMemHostAlloc)                                                          \
+    X(cuMemFreeHost)                                                           \
+    X(cuMemcpyHtoDAsync)                                                       \
+    X(cuMemcpyDtoHAsync)                                                       \
+    X(cuMemcpyDtoDAsync)                                                       \
+    X(cuMemsetD8Async)                                                         \
+    X(cuStreamCreate)                                                          \
+    X(cuStreamDestroy)                                                         \
+    X(cuStreamSynchronize)                                                     \
+    X(cuStreamWaitEvent)                                                       \
+    X(cuStreamBeginCapture)                                                    \
+    X(cuStreamEndCapture)                                                      \
+    X(cuEventCreate)                                                           \
+    X(cuEventDestroy)                                                          \
+    X(cuEventRecord)                                                           \
+    X(cuEventSynchronize)                                                      \
+    X(cuEventElapsedTime)                                                      \
+    X(cuGraphDestroy)                                                          \
+    X(cuGraphInstantiateWithFlags)                                             \
+    X(cuGraphExecDestroy)                                                      \
+    X(cuGraphUpload)                                                           \
+    X(cuGraphLaunch)                                                           \
+    X(cuModuleLoadData)                                                        \
+    X(cuModuleUnload)                                                          \
+    X(cuModuleGetFunction)                                                     \
+    X(cuFuncGetAttribute)                                                      \
+    X(cuFuncSetAttribute)                                                      \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                             \
+    X(cuLaunchKernelEx)
+
+#define MO_CUDA_NVRTC_NAMES(X)                                                 \
+    X(nvrtcVersion)                                                            \
+    X(nvrtcGetErrorString)                                                     \
+    X(nvrtcGetNumSupportedArchs)                                               \
+    X(nvrtcGetSupportedArchs)                                                  \
+    X(nvrtcCreateProgram)                                                      \
+    X(nvrtcDestroyProgram)                                                     \
+    X(nvrtcCompileProgram)                                                     \
+    X(nvrtcGetCUBINSize)                                                       \
+    X(nvrtcGetCUBIN)                                                           \
+    X(nvrtcGetProgramLogSize)                                                  \
+    X(nvrtcGetProgramLog)
+
+#define MO_CUDA_CUBLASLT_NAMES(X)                                              \
+    X(cublasLtGetVersion)                                                      \
+    X(cublasLtGetStatusString)                                                 \
+    X(cublasLtCreate)                                                          \
+    X(cublasLtDestroy)                                                         \
+    X(cublasLtMatmul)                                                          \
+    X(cublasLtMatmulAlgoGetHeuristic)                                          \
+    X(cublasLtMatmulDescCreate)                                                \
+    X(cublasLtMatmulDescDestroy)                                               \
+    X(cublasLtMatmulDescSetAttribute)                                          \
+    X(cublasLtMatrixLayoutCreate)                                              \
+    X(cublasLtMatrixLayoutDestroy)                                             \
+    X(cublasLtMatrixLayoutSetAttribute)                                        \
+    X(cublasLtMatmulPreferenceCreate)                                          \
+    X(cublasLtMatmulPreferenceDestroy)                                         \
+    X(cublasLtMatmulPreferenceSetAttribute)
+
+#define MO_CUDA_CUDNN_NAMES(X)                                                 \
+    X(cudnnGetVersion)                                                         \
+    X(cudnnGetErrorString)                                                     \
+    X(cudnnGetLastErrorString)                                                 \
+    X(cudnnCreate)                                                             \
+    X(cudnnDestroy)                                                            \
+    X(cudnnSetStream)                                                          \
+    X(cudnnBackendCreateDescriptor)                                            \
+    X(cudnnBackendDestroyDescriptor)                                           \
+    X(cudnnBackendSetAttribute)                                                \
+    X(cudnnBackendGetAttribute)                                                \
+    X(cudnnBackendFinalize)                                                    \
+    X(cudnnBackendExecute)
+
+#endif
