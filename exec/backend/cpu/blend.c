@@ -8,7 +8,7 @@
 #include "exec/backend/cpu/clones.h"
 #include "exec/backend/cpu/floats.h"
 #include "exec/backend/cpu/interpolate.h"
-#include "exec/backend/cpu/taps.h"
+#include "exec/op/taps.h"
 
 /* From [outer][in][inner] to [outer][taps.n][inner]. */
 typedef struct pass {

@@ -19,7 +19,7 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/point.h"
 #include "exec/backend/cpu/product.h"
-#include "exec/backend/cpu/sweep.h"
+#include "exec/op/sweep.h"
 
 /* Spatial dimensions are always three here; those that are missing are ones in
  * front. */

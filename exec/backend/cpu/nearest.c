@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/interpolate.h"
-#include "exec/backend/cpu/taps.h"
+#include "exec/op/taps.h"
 
 typedef struct nearest_kernel {
     mo_kernel base;

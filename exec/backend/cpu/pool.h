@@ -9,7 +9,7 @@
 
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/point.h"
-#include "exec/backend/cpu/sweep.h"
+#include "exec/op/sweep.h"
 
 typedef struct mo_pool_kernel {
     mo_kernel base;

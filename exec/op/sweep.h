@@ -2,8 +2,8 @@
  * sweep.h - windows in any number of spatial dimensions, as if there were
  * always three.
  */
-#ifndef MO_EXEC_BACKEND_CPU_SWEEP_H
-#define MO_EXEC_BACKEND_CPU_SWEEP_H
+#ifndef MO_EXEC_OP_SWEEP_H
+#define MO_EXEC_OP_SWEEP_H
 
 #include "exec/op/call.h"
 

@@ -4,8 +4,8 @@
  * Places are computed in floats and by OpenVINO's formulas, so that an element
  * that is nearest by a hair is so here, too.
  */
-#ifndef MO_EXEC_BACKEND_CPU_TAPS_H
-#define MO_EXEC_BACKEND_CPU_TAPS_H
+#ifndef MO_EXEC_OP_TAPS_H
+#define MO_EXEC_OP_TAPS_H
 
 #include <stdint.h>
 

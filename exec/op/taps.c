@@ -1,4 +1,4 @@
-#include "exec/backend/cpu/taps.h"
+#include "exec/op/taps.h"
 
 #include <math.h>
 #include <stdbool.h>

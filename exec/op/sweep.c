@@ -1,4 +1,4 @@
-#include "exec/backend/cpu/sweep.h"
+#include "exec/op/sweep.h"
 
 static void widen(int64_t *dims, int spatial, int64_t missing)
 {
