@@ -130,6 +130,16 @@ typedef struct mo_backend {
     /* What is free and what there is at all. */
     mo_status (*memory)(mo_unit *unit, int64_t *free_bytes,
                         int64_t *total_bytes, mo_error *err);
+    /* What its kernels have taken for themselves so far: packed weights. */
+    int64_t (*kept)(const mo_unit *unit);
+
+    /* From now on this thread uses the unit, and the one before no more. */
+    mo_status (*enter)(mo_unit *unit, mo_error *err);
+
+    /* How many of its kind there are, or why there is none to use; and what one
+     * is called: "NVIDIA H200". */
+    mo_status (*count)(int *n, mo_error *err);
+    const char *(*say)(const mo_unit *unit);
 } mo_backend;
 
 extern const mo_backend mo_backend_cpu;
