@@ -34,7 +34,8 @@ typedef struct mo_plan_value {
     mo_desc desc;
     bool channels_last; /* how it lies, see exec/op/call.h */
     int device;
-    const mo_dense *constant; /* its value, or NULL; belongs to mo_constants */
+    const mo_dense *constant; /* its value, or NULL; belongs to mo_constants, or
+                                 the plan made it */
     int view_of;    /* shares the bytes of this value, or MO_PLAN_NONE */
     int input;      /* the network's input it is, or MO_PLAN_NONE */
     int transfer;   /* the one it arrives by, or MO_PLAN_NONE */
@@ -48,6 +49,9 @@ typedef struct mo_plan_call {
     int device;
     int timed_as; /* the item that its time counts for: of a fused call, the
                      one that all others only put an end to */
+    int lane;     /* of its device: exec/plan/lanes.c */
+    int *waits;   /* earlier calls of other lanes it begins after */
+    int n_waits;
 } mo_plan_call;
 
 typedef struct mo_plan_transfer {
@@ -81,8 +85,14 @@ typedef struct mo_plan_step {
                   theirs, an await comes after both */
 } mo_plan_step;
 
+/* Where a device has several lanes, its calls between two steps of other kinds
+ * run side by side but for what lanes and waits say; such a step begins when
+ * all calls before it are done. */
+enum { MO_PLAN_MAX_LANES = 8 };
+
 typedef struct mo_plan_device {
     const char *id;
+    int n_lanes; /* 0 and 1: one call after the other */
     mo_plan_step *steps;
     int n_steps;
     int64_t arena_bytes;    /* for values */
@@ -100,7 +110,14 @@ typedef struct mo_plan_input {
 typedef struct mo_plan_output {
     const char *name;
     int value;
+    bool widened; /* is given out as f32 (exec/plan/precision.c) */
 } mo_plan_output;
+
+/* A constant that the plan itself made. */
+typedef struct mo_plan_made {
+    mo_dense value;
+    struct mo_plan_made *next;
+} mo_plan_made;
 
 typedef struct mo_plan {
     int n_devices, n_values, n_calls, n_transfers, n_items;
@@ -113,6 +130,7 @@ typedef struct mo_plan {
     mo_plan_input *inputs;   /* by their index in the network */
     mo_plan_output *outputs; /* the same */
     int64_t predicted_ns;    /* the schedule's makespan */
+    mo_plan_made *made;      /* constants of its own */
     mo_arena *arena;         /* owns all of this */
 } mo_plan;
 
@@ -123,8 +141,10 @@ typedef struct mo_plan_source {
     const mo_instance *instance;
     const mo_schedule *schedule;
     mo_constants *constants;
-    bool fuse;   /* several calls into one, as the default rules say */
-    bool layout; /* let convolutions have channels last */
+    bool fuse;        /* several calls into one, as the default rules say */
+    bool layout;      /* let convolutions have channels last */
+    const int *lanes; /* by device: at most so many; NULL: one each */
+    mo_elem reals;    /* what f32 becomes inside: MO_F32, MO_F16, MO_BF16 */
     /* Told of every op that cannot be run before making the plan fails; may be
      * NULL. */
     void (*cannot)(void *context, int line, const char *what);
@@ -151,9 +171,15 @@ mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
                        mo_error *err);
 /* exec/plan/layout.c */
 mo_status mo_plan_layout(mo_plan *plan, mo_error *err);
+/* Tensors of f32 become reals; the network's inputs and outputs stay as they
+ * are for those who give and get them.  exec/plan/precision.c */
+mo_status mo_plan_precision(mo_elem reals, mo_plan *plan, mo_error *err);
 /* Transfers and the steps of every device.  exec/plan/order.c */
 mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
                         mo_error *err);
+/* What may run side by side on a device of several lanes; lanes as in
+ * mo_plan_source.  exec/plan/lanes.c */
+mo_status mo_plan_lanes(const int *lanes, mo_plan *plan, mo_error *err);
 /* Gives every value its place; exec/plan/memory.c.  Two values whose lives
  * overlap never share a byte.  A value that is sent lives until its transfer is
  * awaited by the sender. */
