@@ -58,6 +58,24 @@ bool mo_point_is_wide(const mo_point *point, mo_elem result)
     return result == MO_F64;
 }
 
+void mo_point_mark_used(const mo_point *point,
+                        bool used[MO_POINT_MAX_REGISTERS])
+{
+    used[point->result] = true;
+    for (int i = point->n_steps; i-- > 0;) {
+        const mo_point_step *step = &point->steps[i];
+        int arity = mo_point_kind_of(step->op).arity;
+
+        if (!used[point->n_operands + i])
+            continue;
+        used[step->a] = true;
+        if (arity > 1)
+            used[step->b] = true;
+        if (arity > 2)
+            used[step->c] = true;
+    }
+}
+
 int mo_point_push(mo_point *point, mo_point_step step)
 {
     if (point->n_steps == MO_POINT_MAX_STEPS)

@@ -132,7 +132,11 @@ typedef struct mo_point_step {
     mo_elem elem; /* of MO_POINT_ROUND_TO and MO_POINT_I_WRAP */
 } mo_point_step;
 
-enum { MO_POINT_MAX_OPERANDS = 16, MO_POINT_MAX_STEPS = 48 };
+enum {
+    MO_POINT_MAX_OPERANDS = 16,
+    MO_POINT_MAX_STEPS = 48,
+    MO_POINT_MAX_REGISTERS = MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS
+};
 
 /* Where the element of an operand is that belongs to one of the result:
  * offset + sum over d of index[d] * stride[d], in elements; stride 0 repeats.
@@ -174,6 +178,10 @@ bool mo_point_is_real(const mo_point *point, int reg);
 
 /* Reals are doubles: some operand, or the result's type, is f64. */
 bool mo_point_is_wide(const mo_point *point, mo_elem result);
+
+/* Marks the registers that the result depends on; used begins as false. */
+void mo_point_mark_used(const mo_point *point,
+                        bool used[MO_POINT_MAX_REGISTERS]);
 
 /* One more step; its register, or -1 when the program is full. */
 int mo_point_push(mo_point *point, mo_point_step step);

@@ -157,29 +157,11 @@ static void set_sources(mo_program *program, const mo_point *point, bool sums,
 /* ------------------------------------------------------------------ steps --
  */
 
-/* Which registers does the result depend on? */
-static void mark_used(const mo_point *point, bool used[MO_PROGRAM_REGISTERS])
-{
-    used[point->result] = true;
-    for (int i = point->n_steps; i-- > 0;) {
-        const mo_point_step *step = &point->steps[i];
-        int arity = mo_point_kind_of(step->op).arity;
-
-        if (!used[point->n_operands + i])
-            continue;
-        used[step->a] = true;
-        if (arity > 1)
-            used[step->b] = true;
-        if (arity > 2)
-            used[step->c] = true;
-    }
-}
-
 static void set_steps(mo_program *program, const mo_point *point, bool wide)
 {
-    bool used[MO_PROGRAM_REGISTERS] = { false };
+    bool used[MO_POINT_MAX_REGISTERS] = { false };
 
-    mark_used(point, used);
+    mo_point_mark_used(point, used);
     for (int i = 0; i < point->n_operands; i++)
         program->sources[i].used = used[i];
     for (int i = 0; i < point->n_steps; i++) {

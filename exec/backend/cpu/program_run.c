@@ -107,7 +107,7 @@ static const void *source_register(const stretch *range, int i, int64_t at,
 static void run_block(const stretch *range, int64_t at, int n)
 {
     const mo_program *program = range->program;
-    const void *regs[MO_PROGRAM_REGISTERS];
+    const void *regs[MO_POINT_MAX_REGISTERS];
     char *out = range->out + (size_t) at * program->elem_bytes;
 
     for (int i = 0; i < program->n_sources; i++)

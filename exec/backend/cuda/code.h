@@ -33,6 +33,9 @@ const char *mo_code_elem(mo_elem elem);
  * too. */
 void mo_code_real(mo_code *code, double x, bool wide);
 
+/* May an offset within extent pass 2^31? */
+bool mo_code_is_wide(const mo_access *access, const int64_t *extent, int rank);
+
 /* "i * 12 + j * 3 + 5" of the indices named, in 64 bits where an offset may
  * pass 2^31 (wide), with absent terms left out. */
 void mo_code_access(mo_code *code, const mo_access *access, int rank,
@@ -50,6 +53,10 @@ enum { MO_CODE_RESULT_SIZE = 64 };
 void mo_code_point(mo_code *code, const mo_point *point, mo_elem stored,
                    const char *const *operands,
                    char result[MO_CODE_RESULT_SIZE]);
+
+/* A register as it is stored in a tensor of that type: an expression. */
+void mo_code_stored(mo_elem stored, const char *value,
+                    char result[MO_CODE_RESULT_SIZE]);
 
 /*
  * The epilogue of a call as functions of the device, which finish an element of
