@@ -58,7 +58,7 @@ AC_DEFUN([MO_FIND_HEADER], [
   AC_MSG_CHECKING([for $2])
   for mo_dir in $mo_dirs; do
     mo_flags=
-    AS_IF([test "$mo_dir" != system], [mo_flags=-I$mo_dir/include])
+    AS_IF([test "$mo_dir" != system], [mo_flags="-isystem $mo_dir/include"])
     mo_saved_CPPFLAGS=$CPPFLAGS
     CPPFLAGS="$CPPFLAGS $mo_flags"
     AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include <$2>

@@ -37,6 +37,7 @@
     X(cuEventCreate)                                                           \
     X(cuEventDestroy)                                                          \
     X(cuEventRecord)                                                           \
+    X(cuEventRecordWithFlags)                                                  \
     X(cuEventSynchronize)                                                      \
     X(cuEventElapsedTime)                                                      \
     X(cuGraphDestroy)                                                          \
@@ -62,6 +63,8 @@
     X(nvrtcCompileProgram)                                                     \
     X(nvrtcGetCUBINSize)                                                       \
     X(nvrtcGetCUBIN)                                                           \
+    X(nvrtcGetPTXSize)                                                         \
+    X(nvrtcGetPTX)                                                             \
     X(nvrtcGetProgramLogSize)                                                  \
     X(nvrtcGetProgramLog)
 
