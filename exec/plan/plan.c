@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "exec/plan/known.h"
 #include "exec/plan/prune.h"
 
 static mo_status make_devices(const mo_instance *x, mo_plan *plan,
@@ -34,6 +35,8 @@ static mo_status improve(const mo_plan_source *source, mo_plan *plan,
 {
     mo_status status = mo_plan_prune(plan, err);
 
+    if (status == MO_OK)
+        status = mo_plan_known(plan, err);
     if (status == MO_OK && source->fuse)
         status = mo_plan_fuse(source, plan, err);
     if (status == MO_OK && source->layout)
@@ -79,6 +82,8 @@ void mo_plan_free(mo_plan *plan)
 {
     if (!plan)
         return;
+    for (mo_plan_made *made = plan->made; made; made = made->next)
+        mo_dense_clear(&made->value);
     mo_arena_free(plan->arena);
     free(plan);
 }
