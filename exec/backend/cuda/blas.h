@@ -1,0 +1,18 @@
+/*
+ * blas.h - NVIDIA's cuBLASLt: the handle of a unit.
+ *
+ * Its ways are found by mo_cuda_blas_ways (way.h).  In a build without its
+ * header all of this is there and does nothing.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_BLAS_H
+#define MO_EXEC_BACKEND_CUDA_BLAS_H
+
+#include "base/error.h"
+#include "exec/backend/cuda/cuda.h"
+
+/* *blas is NULL where the library is not there.  The library itself is only
+ * started by the first product. */
+mo_status mo_cuda_blas_open(mo_unit *unit, mo_cuda_blas **blas, mo_error *err);
+void mo_cuda_blas_close(mo_unit *unit, mo_cuda_blas *blas);
+
+#endif
