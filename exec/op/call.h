@@ -39,7 +39,7 @@ typedef enum mo_call_kind {
     MO_CALL_TOPK,    /* out: values, indices */
     MO_CALL_CUMSUM,
     MO_CALL_INTERPOLATE,
-    MO_CALL_ATTENTION, /* in: q, k, v, and a mask or not */
+    MO_CALL_ATTENTION, /* in: q, k, v, perhaps a mask, what score reads */
     MO_CALL_RANGE,     /* start, stop and step may come from anywhere */
     MO_CALL_KINDS
 } mo_call_kind;
@@ -254,17 +254,26 @@ typedef struct mo_interpolate_call {
     bool moves[MO_MAX_RANK];   /* the axes that are interpolated */
 } mo_interpolate_call;
 
-/* ---- ATTENTION: softmax(scale q k' + mask) v, for every batch index. */
+/* ---- ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
+ * Rows of q, k, v and the result are contiguous; where they begin is told in
+ * elements: offset + batch index . strides + row * its stride. */
 typedef struct mo_attention_call {
     int n_batch; /* dimensions before the last two, broadcast: strides below */
     int64_t extent[MO_MATMUL_MAX_BATCH];
     int64_t q_batch[MO_MATMUL_MAX_BATCH], k_batch[MO_MATMUL_MAX_BATCH];
     int64_t v_batch[MO_MATMUL_MAX_BATCH], mask_batch[MO_MATMUL_MAX_BATCH];
+    int64_t out_batch[MO_MATMUL_MAX_BATCH];
+    int64_t q_offset, k_offset, v_offset, mask_offset;
+    int64_t q_row, k_row, v_row, out_row;
     int64_t queries, keys, width, v_width;
     int64_t mask_row, mask_column; /* strides; 0 repeats */
     double scale;
     bool causal, has_mask; /* a mask of booleans keeps what is true, any other
                               is added */
+    /* NULL, or what is done to a score, a float.  Its operand 0 is that;
+     * operand i > 0 is the call's in[3 + has_mask + i - 1].  Accesses are over
+     * [extent ..., queries, keys]. */
+    mo_point *score;
 } mo_attention_call;
 
 /* ---- RANGE: start + i * step as one row.  in: start, stop (which told the

@@ -48,10 +48,12 @@ static bool fill_shapes(const mo_site *site, mo_attention_call *c)
     c->width = from_end(q, 1);
     c->keys = from_end(k, 2);
     c->v_width = from_end(v, 1);
+    c->q_row = c->k_row = c->width;
+    c->v_row = c->out_row = c->v_width;
     return from_end(k, 1) == c->width && from_end(v, 2) == c->keys &&
            from_end(out, 2) == c->queries && from_end(out, 1) == c->v_width &&
            spread(q, c, c->q_batch) && spread(k, c, c->k_batch) &&
-           spread(v, c, c->v_batch);
+           spread(v, c, c->v_batch) && spread(out, c, c->out_batch);
 }
 
 /* A mask of one number, whatever its rank, changes nothing unless it is

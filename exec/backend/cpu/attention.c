@@ -6,6 +6,7 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/point.h"
 #include "exec/backend/cpu/product.h"
+#include "exec/backend/cpu/program.h"
 
 enum { QUERIES_AT_ONCE = 56 };
 
@@ -14,9 +15,10 @@ typedef struct attention_kernel {
     mo_attention_call call;
     mo_elem elem, mask_elem;
     int64_t batches;
-    int64_t parts; /* how many jobs a batch is cut into, by queries */
+    int64_t parts;     /* how many jobs a batch is cut into, by queries */
+    mo_program *score; /* or NULL */
     mo_finish finish;
-    size_t q_at, k_at, v_at, scores_at, mask_at, out_at, finish_at, scratch;
+    size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
 } attention_kernel;
 
 /* ---- prepare */
@@ -27,6 +29,15 @@ static size_t put_part(size_t *end, int64_t floats)
 
     *end += mo_cpu_lines((size_t) floats * sizeof(float));
     return at;
+}
+
+/* The programs run one after the other. */
+static size_t program_scratch(const attention_kernel *k)
+{
+    size_t finish = mo_finish_scratch(&k->finish);
+    size_t score = k->score ? mo_program_scratch(k->score) : 0;
+
+    return finish > score ? finish : score;
 }
 
 static void divide_scratch(const mo_unit *unit, attention_kernel *k)
@@ -43,8 +54,8 @@ static void divide_scratch(const mo_unit *unit, attention_kernel *k)
     k->scores_at = put_part(&end, QUERIES_AT_ONCE * c->keys);
     k->mask_at = put_part(&end, c->has_mask ? c->keys : 0);
     k->out_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
-    k->finish_at = put_part(&end, 0);
-    k->scratch = end + mo_cpu_lines(mo_finish_scratch(&k->finish));
+    k->program_at = end;
+    k->scratch = end + mo_cpu_lines(program_scratch(k));
 }
 
 /* Each part packs keys and values again: only where threads would be idle. */
@@ -64,6 +75,7 @@ static void drop_attention(mo_kernel *kernel)
     attention_kernel *k = (attention_kernel *) kernel;
 
     mo_finish_clear(&k->finish);
+    mo_program_free(k->score);
     free(k);
 }
 
@@ -83,6 +95,20 @@ static mo_status check_types(const mo_call *call, const mo_call_operand *in,
                        "a mask for attention must be real or bool, not %s",
                        mo_elem_name(in[3].desc.elem));
     return MO_OK;
+}
+
+static mo_status make_score(attention_kernel *k, mo_error *err)
+{
+    const mo_attention_call *c = &k->call;
+    mo_desc scores = { .elem = MO_F32, .shape = { .rank = c->n_batch + 2 } };
+
+    if (!c->score)
+        return MO_OK;
+    for (int d = 0; d < c->n_batch; d++)
+        scores.shape.dims[d] = c->extent[d];
+    scores.shape.dims[c->n_batch] = c->queries;
+    scores.shape.dims[c->n_batch + 1] = c->keys;
+    return mo_program_make(c->score, &scores, true, &k->score, err);
 }
 
 static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
@@ -106,6 +132,8 @@ static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
         k->batches *= k->call.extent[d];
     k->parts = count_parts(unit, k);
     status = mo_finish_make(call, &out[0], &k->finish, err);
+    if (status == MO_OK)
+        status = make_score(k, err);
     if (status != MO_OK) {
         drop_attention(&k->base);
         return status;
@@ -130,7 +158,7 @@ typedef struct attention_run {
 typedef struct head {
     const attention_run *run;
     char *scratch;
-    int64_t batch, q, k, v, mask; /* where its matrices begin */
+    int64_t batch, q, k, v, mask, out; /* where its matrices begin */
 } head;
 
 static float *part_of(const head *h, size_t at)
@@ -141,7 +169,12 @@ static float *part_of(const head *h, size_t at)
 static head head_of(const attention_run *run, int64_t batch, int worker)
 {
     const mo_attention_call *c = &run->kernel->call;
-    head h = { .run = run, .batch = batch };
+    head h = { .run = run,
+               .batch = batch,
+               .q = c->q_offset,
+               .k = c->k_offset,
+               .v = c->v_offset,
+               .mask = c->mask_offset };
 
     h.scratch = mo_cpu_share(run->workspace, run->kernel->scratch, worker);
     for (int d = c->n_batch - 1; d >= 0; d--) {
@@ -152,6 +185,7 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
         h.k += i * c->k_batch[d];
         h.v += i * c->v_batch[d];
         h.mask += i * c->mask_batch[d];
+        h.out += i * c->out_batch[d];
     }
     return h;
 }
@@ -160,8 +194,8 @@ static void pack_keys_and_values(const head *h)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_attention_call *c = &k->call;
-    mo_floats_matrix keys = { h->run->in[1], k->elem, h->k, 1, c->width };
-    mo_floats_matrix values = { h->run->in[2], k->elem, h->v, c->v_width, 1 };
+    mo_floats_matrix keys = { h->run->in[1], k->elem, h->k, 1, c->k_row };
+    mo_floats_matrix values = { h->run->in[2], k->elem, h->v, c->v_row, 1 };
 
     mo_panels_pack(h->run->tiles, &keys, c->width, c->keys, 0, c->width,
                    part_of(h, k->k_at));
@@ -174,16 +208,19 @@ static const float **point_to_queries(const head *h, int64_t first, int64_t n)
 {
     const attention_kernel *k = h->run->kernel;
     const float **rows = (const float **) (void *) h->scratch;
-    int64_t width = k->call.width, at = h->q + first * width;
+    int64_t width = k->call.width, pitch = k->call.q_row;
+    int64_t at = h->q + first * pitch;
     const float *queries = (const float *) h->run->in[0] + at;
 
     if (k->elem != MO_F32) {
-        mo_floats_load(h->run->in[0], k->elem, at, 1, n * width,
-                       part_of(h, k->q_at));
+        mo_floats_matrix from = { h->run->in[0], k->elem, at, pitch, 1 };
+
+        mo_floats_pack(&from, n, width, part_of(h, k->q_at), width);
         queries = part_of(h, k->q_at);
+        pitch = width;
     }
     for (int64_t i = 0; i < n; i++)
-        rows[i] = queries + i * width;
+        rows[i] = queries + i * pitch;
     return rows;
 }
 
@@ -220,7 +257,8 @@ static mo_attention_view view_of(const head *h, int64_t query)
 }
 
 static void multiply(const head *h, const float *const *rows, int64_t n,
-                     int64_t depth, size_t panels_at, int64_t columns, float *c)
+                     int64_t depth, size_t panels_at, int64_t columns, float *c,
+                     int64_t pitch)
 {
     mo_product product = { .tiles = h->run->tiles,
                            .rows = rows,
@@ -230,35 +268,78 @@ static void multiply(const head *h, const float *const *rows, int64_t n,
                            .panels = part_of(h, panels_at),
                            .columns = columns,
                            .c = c,
-                           .pitch = columns };
+                           .pitch = pitch };
 
     mo_product_run(&product);
+}
+
+/* Scores of n queries from first on, as the call's own program changes them. */
+static void change_scores(const head *h, int64_t first, int64_t n,
+                          float *scores)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    int64_t element = (h->batch * c->queries + first) * c->keys;
+    const void *operands[MO_POINT_MAX_OPERANDS] = { NULL };
+
+    for (int i = 1; i < k->score->n_sources; i++)
+        operands[i] = h->run->in[3 + c->has_mask + i - 1];
+    mo_attention_scale(scores, n * c->keys, (float) c->scale);
+    mo_program_run_to(k->score, scores, operands, scores, element, n * c->keys,
+                      h->scratch + k->program_at);
+}
+
+/* Scores become weights; 1 / their sums go to shares. */
+static void weigh(const head *h, int64_t first, int64_t n, float *scores,
+                  float *shares)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    float scale = k->score ? 1 : (float) c->scale;
+
+    if (k->score)
+        change_scores(h, first, n, scores);
+    for (int64_t i = 0; i < n; i++) {
+        mo_attention_view view = view_of(h, first + i);
+
+        shares[i] =
+            1 / mo_attention_weigh(scores + i * c->keys, c->keys, scale, &view);
+    }
+}
+
+/* Rows of the result that lie at sums, pitch apart, go where they belong. */
+static void store(const head *h, int64_t first, int64_t n, const float *sums,
+                  int64_t pitch)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+
+    for (int64_t i = 0; i < n; i++)
+        mo_finish_run(&k->finish, h->run->in, h->run->out,
+                      h->out + (first + i) * c->out_row, c->v_width,
+                      sums + i * pitch, h->scratch + k->program_at);
 }
 
 static void attend(const head *h, int64_t first, int64_t n)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_attention_call *c = &k->call;
-    int64_t element = (h->batch * c->queries + first) * c->v_width;
+    bool floats = k->elem == MO_F32;
+    int64_t pitch = floats ? c->out_row : c->v_width;
     float *scores = part_of(h, k->scores_at), shares[QUERIES_AT_ONCE];
-    float *out = k->elem == MO_F32 ? (float *) h->run->out + element
-                                   : part_of(h, k->out_at);
+    float *out = floats ? (float *) h->run->out + h->out + first * c->out_row
+                        : part_of(h, k->out_at);
     const float **rows = point_to_queries(h, first, n);
 
-    multiply(h, rows, n, c->width, k->k_at, c->keys, scores);
-    for (int64_t i = 0; i < n; i++) {
-        mo_attention_view view = view_of(h, first + i);
-
-        rows[i] = scores + i * c->keys;
-        shares[i] = 1 / mo_attention_weigh(scores + i * c->keys, c->keys,
-                                           (float) c->scale, &view);
-    }
-    multiply(h, rows, n, c->keys, k->v_at, c->v_width, out);
+    multiply(h, rows, n, c->width, k->k_at, c->keys, scores, c->keys);
+    weigh(h, first, n, scores, shares);
     for (int64_t i = 0; i < n; i++)
-        mo_attention_scale(out + i * c->v_width, c->v_width, shares[i]);
-    if (out != (float *) h->run->out + element || k->finish.program)
-        mo_finish_run(&k->finish, h->run->in, h->run->out, element,
-                      n * c->v_width, out, h->scratch + k->finish_at);
+        rows[i] = scores + i * c->keys;
+    multiply(h, rows, n, c->keys, k->v_at, c->v_width, out, pitch);
+    for (int64_t i = 0; i < n; i++)
+        mo_attention_scale(out + i * pitch, c->v_width, shares[i]);
+    if (!mo_finish_is_idle(&k->finish))
+        store(h, first, n, out, pitch);
 }
 
 static void do_part(void *context, int64_t begin, int64_t end, int worker)

@@ -75,4 +75,9 @@ void mo_program_run_sums(const mo_program *program, const void *sums,
                          const void *const *operands, void *out, int64_t first,
                          int64_t count, void *scratch);
 
+/* The same where nothing but these elements is kept: to is where they go. */
+void mo_program_run_to(const mo_program *program, const void *sums,
+                       const void *const *operands, void *to, int64_t first,
+                       int64_t count, void *scratch);
+
 #endif

@@ -7,7 +7,8 @@ typedef struct stretch {
     const mo_program *program;
     const void *const *operands;
     const char *sums;
-    char *out, *scratch;
+    char *out; /* where element first goes */
+    char *scratch;
     int64_t first, count;
 } stretch;
 
@@ -108,7 +109,7 @@ static void run_block(const stretch *range, int64_t at, int n)
 {
     const mo_program *program = range->program;
     const void *regs[MO_POINT_MAX_REGISTERS];
-    char *out = range->out + (size_t) at * program->elem_bytes;
+    char *out = range->out + (size_t) (at - range->first) * program->elem_bytes;
 
     for (int i = 0; i < program->n_sources; i++)
         if (program->sources[i].used)
@@ -128,11 +129,11 @@ static void run_block(const stretch *range, int64_t at, int n)
         program->store(regs[program->result], out, 0, n);
 }
 
-void mo_program_run_sums(const mo_program *program, const void *sums,
-                         const void *const *operands, void *out, int64_t first,
-                         int64_t count, void *scratch)
+void mo_program_run_to(const mo_program *program, const void *sums,
+                       const void *const *operands, void *to, int64_t first,
+                       int64_t count, void *scratch)
 {
-    stretch range = { program, operands, sums, out, scratch, first, count };
+    stretch range = { program, operands, sums, to, scratch, first, count };
     int64_t end = first + count;
 
     if (count == 0)
@@ -149,6 +150,15 @@ void mo_program_run_sums(const mo_program *program, const void *sums,
         run_block(&range, at, (int) n);
         at += n;
     }
+}
+
+void mo_program_run_sums(const mo_program *program, const void *sums,
+                         const void *const *operands, void *out, int64_t first,
+                         int64_t count, void *scratch)
+{
+    char *to = (char *) out + (size_t) first * program->elem_bytes;
+
+    mo_program_run_to(program, sums, operands, to, first, count, scratch);
 }
 
 void mo_program_run(const mo_program *program, const void *const *operands,
