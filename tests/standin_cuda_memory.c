@@ -1,0 +1,269 @@
+/*
+ * Memory of the stand-in's device.  An allocation ends right before a page that
+ * cannot be touched, up to the alignment that cuMemAlloc promises; those bytes,
+ * and as many before it, hold a pattern that must never change.
+ */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/standin_cuda.h"
+
+enum { ALIGN = 256, CANARY = 0x5A };
+
+typedef struct block {
+    char *memory;
+    size_t bytes;
+    struct block *next;
+} block;
+
+static block *blocks;
+static size_t in_use;
+
+static size_t up(size_t size, size_t unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
+/* The mapping that holds size bytes, without the page behind it. */
+static size_t mapped(size_t size, size_t align)
+{
+    return up(up(size, align) + align, (size_t) sysconf(_SC_PAGESIZE));
+}
+
+void *standin_fenced_new(size_t size, size_t align)
+{
+    size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    size_t whole = mapped(size, align);
+    char *all = mmap(NULL, whole + page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (all == MAP_FAILED)
+        return NULL;
+    if (mprotect(all + whole, page, PROT_NONE) != 0) {
+        munmap(all, whole + page);
+        return NULL;
+    }
+    return all + whole - up(size, align);
+}
+
+void standin_fenced_free(void *memory, size_t size, size_t align)
+{
+    size_t whole = mapped(size, align);
+    char *end = (char *) memory + up(size, align);
+
+    if (memory)
+        munmap(end - whole, whole + (size_t) sysconf(_SC_PAGESIZE));
+}
+
+static bool is_canary(const char *from, const char *to)
+{
+    for (; from < to; from++)
+        if (*from != CANARY)
+            return false;
+    return true;
+}
+
+static bool is_sound(const block *b)
+{
+    return is_canary(b->memory - ALIGN, b->memory) &&
+           is_canary(b->memory + b->bytes, b->memory + up(b->bytes, ALIGN));
+}
+
+bool standin_memory_is_sound(const char *after)
+{
+    bool sound = true;
+
+    for (const block *b = blocks; b; b = b->next) {
+        if (is_sound(b))
+            continue;
+        standin_tell("%s: something was written beside the allocation %p of "
+                     "%zu bytes",
+                     after, (void *) b->memory, b->bytes);
+        sound = false;
+    }
+    return sound;
+}
+
+int standin_allocations(size_t *bytes)
+{
+    int n = 0;
+
+    for (const block *b = blocks; b; b = b->next)
+        n++;
+    *bytes = in_use;
+    return n;
+}
+
+static block *block_new(size_t bytes)
+{
+    block *b = malloc(sizeof *b);
+
+    if (!b)
+        return NULL;
+    *b = (block){ .bytes = bytes, .memory = standin_fenced_new(bytes, ALIGN) };
+    if (!b->memory) {
+        free(b);
+        return NULL;
+    }
+    memset(b->memory - ALIGN, CANARY, ALIGN);
+    memset(b->memory, STANDIN_PATTERN, bytes);
+    memset(b->memory + bytes, CANARY, up(bytes, ALIGN) - bytes);
+    return b;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *memory, size_t bytes)
+{
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    block *b;
+
+    if (!memory || bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (standin_is_capturing())
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    standin_lock();
+    b = bytes <= STANDIN_MEMORY - in_use ? block_new(bytes) : NULL;
+    if (b) {
+        b->next = blocks;
+        blocks = b;
+        in_use += bytes;
+        *memory = (CUdeviceptr) (uintptr_t) b->memory;
+        result = CUDA_SUCCESS;
+    }
+    standin_unlock();
+    return result;
+}
+
+static CUresult give_back(CUdeviceptr memory)
+{
+    for (block **at = &blocks; *at; at = &(*at)->next) {
+        block *b = *at;
+
+        if ((CUdeviceptr) (uintptr_t) b->memory != memory)
+            continue;
+        if (!standin_memory_is_sound("cuMemFree"))
+            abort();
+        *at = b->next;
+        in_use -= b->bytes;
+        standin_fenced_free(b->memory, b->bytes, ALIGN);
+        free(b);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemFree(CUdeviceptr memory)
+{
+    CUresult result;
+
+    if (!memory)
+        return CUDA_SUCCESS;
+    standin_lock();
+    result = give_back(memory);
+    standin_unlock();
+    return result;
+}
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    standin_lock();
+    *free_bytes = STANDIN_MEMORY - in_use;
+    *total = STANDIN_MEMORY;
+    standin_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    (void) flags;
+    *memory = bytes ? aligned_alloc(ALIGN, up(bytes, ALIGN)) : NULL;
+    return !bytes    ? CUDA_ERROR_INVALID_VALUE
+           : *memory ? CUDA_SUCCESS
+                     : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemFreeHost(void *memory)
+{
+    free(memory);
+    return memory ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Does it lie in one allocation? */
+static bool is_inside(const void *memory, size_t bytes)
+{
+    const char *at = memory;
+
+    for (const block *b = blocks; b; b = b->next)
+        if (at >= b->memory && at <= b->memory + b->bytes)
+            return bytes <= (size_t) (b->memory + b->bytes - at);
+    return false;
+}
+
+static void run_copy(standin_node *node)
+{
+    memmove(node->to, node->from, node->bytes);
+}
+
+static void run_fill(standin_node *node)
+{
+    memset(node->to, node->fill, node->bytes);
+}
+
+static CUresult copy(void *to, const void *from, size_t bytes,
+                     const void *device, const void *other, CUstream stream)
+{
+    standin_node node = {
+        .run = run_copy, .to = to, .from = from, .bytes = bytes
+    };
+    bool inside;
+
+    standin_lock();
+    inside = is_inside(device, bytes) && (!other || is_inside(other, bytes));
+    standin_unlock();
+    if (!inside)
+        standin_tell("a copy of %zu bytes is not within one allocation", bytes);
+    return inside ? standin_submit(stream, &node) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
+                           CUstream stream)
+{
+    void *device = (void *) (uintptr_t) to;
+
+    return copy(device, from, bytes, device, NULL, stream);
+}
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
+                           CUstream stream)
+{
+    const void *device = (const void *) (uintptr_t) from;
+
+    return copy(to, device, bytes, device, NULL, stream);
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                           CUstream stream)
+{
+    void *target = (void *) (uintptr_t) to;
+    const void *source = (const void *) (uintptr_t) from;
+
+    return copy(target, source, bytes, target, source, stream);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char fill, size_t bytes,
+                         CUstream stream)
+{
+    standin_node node = { .run = run_fill,
+                          .to = (void *) (uintptr_t) to,
+                          .bytes = bytes,
+                          .fill = fill };
+    bool inside;
+
+    standin_lock();
+    inside = is_inside(node.to, bytes);
+    standin_unlock();
+    return inside ? standin_submit(stream, &node) : CUDA_ERROR_INVALID_VALUE;
+}

@@ -1,0 +1,251 @@
+/*
+ * NVRTC of the stand-in: cc, with what kernels call before the source and what
+ * calls them behind it.
+ */
+#include <config.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <nvrtc.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/standin_cuda.h"
+#include "tests/standin_cuda_image.h"
+
+extern char **environ;
+
+struct _nvrtcProgram {
+    char *source, *log;
+    standin_image *image;
+};
+
+static const int archs[] = { 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121 };
+
+/* As standin_place is. */
+static const char before[] =
+    "#define MO_ON_CPU 1\n"
+    "typedef struct mo_cpu_dim { unsigned x, y, z; } mo_cpu_dim;\n"
+    "extern struct mo_cpu_place {\n"
+    "    mo_cpu_dim thread, block, threads, blocks;\n"
+    "} mo_cpu_now;\n"
+    "#define threadIdx (mo_cpu_now.thread)\n"
+    "#define blockIdx (mo_cpu_now.block)\n"
+    "#define blockDim (mo_cpu_now.threads)\n"
+    "#define gridDim (mo_cpu_now.blocks)\n"
+    "#line 1\n";
+
+/* The section of shared variables, where there is one. */
+static const char behind[] =
+    "\n"
+    "extern __attribute__((weak, visibility(\"hidden\"))) char\n"
+    "    __start_mo_shared[], __stop_mo_shared[];\n"
+    "char *const " STANDIN_STATICS "[2] = {\n"
+    "    __start_mo_shared, __stop_mo_shared };\n";
+
+nvrtcResult nvrtcVersion(int *major, int *minor)
+{
+    *major = STANDIN_VERSION / 1000;
+    *minor = STANDIN_VERSION % 1000 / 10;
+    return NVRTC_SUCCESS;
+}
+
+const char *nvrtcGetErrorString(nvrtcResult result)
+{
+    return result == NVRTC_SUCCESS             ? "NVRTC_SUCCESS"
+           : result == NVRTC_ERROR_COMPILATION ? "NVRTC_ERROR_COMPILATION"
+                                               : "NVRTC_ERROR";
+}
+
+nvrtcResult nvrtcGetNumSupportedArchs(int *n)
+{
+    *n = sizeof archs / sizeof *archs;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetSupportedArchs(int *list)
+{
+    memcpy(list, archs, sizeof archs);
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source,
+                               const char *name, int n_headers,
+                               const char *const *headers,
+                               const char *const *include_names)
+{
+    nvrtcProgram p = calloc(1, sizeof *p);
+
+    (void) name;
+    (void) headers;
+    (void) include_names;
+    *program = NULL;
+    if (n_headers > 0) {
+        free(p);
+        return NVRTC_ERROR_INVALID_INPUT;
+    }
+    if (!p || !(p->source = strdup(source))) {
+        free(p);
+        return NVRTC_ERROR_OUT_OF_MEMORY;
+    }
+    *program = p;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+{
+    free((*program)->source);
+    free((*program)->log);
+    free((*program)->image);
+    free(*program);
+    *program = NULL;
+    return NVRTC_SUCCESS;
+}
+
+/* Names of files in a folder of their own. */
+typedef struct files {
+    char folder[PATH_MAX - 32];
+    char source[PATH_MAX], object[PATH_MAX], log[PATH_MAX];
+} files;
+
+static bool files_make(files *f)
+{
+    const char *folder = getenv("TMPDIR");
+
+    snprintf(f->folder, sizeof f->folder, "%s/standin-XXXXXX",
+             folder ? folder : "/tmp");
+    if (!mkdtemp(f->folder))
+        return false;
+    snprintf(f->source, sizeof f->source, "%s/kernel.c", f->folder);
+    snprintf(f->object, sizeof f->object, "%s/kernel.so", f->folder);
+    snprintf(f->log, sizeof f->log, "%s/log", f->folder);
+    return true;
+}
+
+static void files_remove(const files *f)
+{
+    unlink(f->source);
+    unlink(f->object);
+    unlink(f->log);
+    rmdir(f->folder);
+}
+
+static bool write_source(const files *f, const char *source)
+{
+    char *wrappers = standin_wrappers(source);
+    FILE *out = fopen(f->source, "w");
+    bool done = wrappers && out;
+
+    if (done)
+        fprintf(out, "%s%s%s%s", before, source, behind, wrappers);
+    if (out && fclose(out) != 0)
+        done = false;
+    free(wrappers);
+    return done;
+}
+
+/* CC may be more than one word; the shell takes it apart. */
+static bool run_compiler(const files *f)
+{
+    static char script[] =
+        "exec ${CC:-cc} -std=gnu11 -O1 -fPIC -shared -w -ffp-contract=off "
+        "-fno-strict-aliasing -fno-math-errno -o \"$2\" \"$1\" -lm 2>\"$3\"";
+    char shell[] = "sh", flag[] = "-c";
+    char source[PATH_MAX], object[PATH_MAX], log[PATH_MAX];
+    char *args[] = { shell, flag, script, shell, source, object, log, NULL };
+    int status;
+    pid_t child;
+
+    memcpy(source, f->source, sizeof source);
+    memcpy(object, f->object, sizeof object);
+    memcpy(log, f->log, sizeof log);
+    if (posix_spawn(&child, "/bin/sh", NULL, NULL, args, environ) != 0)
+        return false;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+/* All of a file behind room bytes, and a 0; free() it. */
+static char *read_whole(const char *path, size_t room, size_t *size)
+{
+    FILE *in = fopen(path, "r");
+    struct stat st;
+    char *bytes = NULL;
+
+    if (!in)
+        return NULL;
+    if (fstat(fileno(in), &st) == 0)
+        bytes = malloc(room + (size_t) st.st_size + 1);
+    if (bytes) {
+        *size = fread(bytes + room, 1, (size_t) st.st_size, in);
+        bytes[room + *size] = '\0';
+    }
+    fclose(in);
+    return bytes;
+}
+
+static nvrtcResult compile(nvrtcProgram p, const files *f)
+{
+    size_t size;
+    bool done;
+
+    if (!write_source(f, p->source)) {
+        p->log = strdup("the head of a kernel cannot be read");
+        return NVRTC_ERROR_COMPILATION;
+    }
+    done = run_compiler(f);
+    p->log = read_whole(f->log, 0, &size);
+    if (!done)
+        return NVRTC_ERROR_COMPILATION;
+    p->image = (standin_image *) read_whole(f->object, sizeof *p->image, &size);
+    if (!p->image)
+        return NVRTC_ERROR_OUT_OF_MEMORY;
+    *p->image = (standin_image){ .magic = STANDIN_MAGIC, .bytes = size };
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n_options,
+                                const char *const *options)
+{
+    nvrtcResult result;
+    files f;
+
+    (void) n_options;
+    (void) options;
+    if (!files_make(&f))
+        return NVRTC_ERROR_INTERNAL_ERROR;
+    result = compile(p, &f);
+    files_remove(&f);
+    return result;
+}
+
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram p, size_t *size)
+{
+    *size = p->image ? sizeof *p->image + p->image->bytes : 0;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram p, char *cubin)
+{
+    if (!p->image)
+        return NVRTC_ERROR_INVALID_PROGRAM;
+    memcpy(cubin, p->image, sizeof *p->image + p->image->bytes);
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram p, size_t *size)
+{
+    *size = p->log ? strlen(p->log) + 1 : 1;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram p, char *log)
+{
+    memcpy(log, p->log ? p->log : "", p->log ? strlen(p->log) + 1 : 1);
+    return NVRTC_SUCCESS;
+}
