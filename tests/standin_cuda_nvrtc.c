@@ -238,6 +238,17 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram p, char *cubin)
     return NVRTC_SUCCESS;
 }
 
+/* There is only one kind of code here. */
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram p, size_t *size)
+{
+    return nvrtcGetCUBINSize(p, size);
+}
+
+nvrtcResult nvrtcGetPTX(nvrtcProgram p, char *ptx)
+{
+    return nvrtcGetCUBIN(p, ptx);
+}
+
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram p, size_t *size)
 {
     *size = p->log ? strlen(p->log) + 1 : 1;

@@ -308,22 +308,46 @@ CUresult cuEventDestroy(CUevent event)
     return CUDA_SUCCESS;
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     CUstream s = stream_of(stream);
     CUresult result = CUDA_SUCCESS;
-    struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
     standin_lock();
     event->recorded = true;
-    event->ns = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+    event->ns = now_ns();
     event->capture = capture_of(s->capture) ? s->capture : 0;
     event->after.n = 0;
     if (event->capture && !set_add(&event->after, s->tail.at, s->tail.n))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     standin_unlock();
     return result;
+}
+
+static void run_record(standin_node *node)
+{
+    CUevent event = node->to;
+
+    event->recorded = true;
+    event->ns = now_ns();
+    event->capture = 0;
+}
+
+/* An external one is a node of the graph: it happens whenever that runs. */
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
+{
+    standin_node node = { .run = run_record, .to = event };
+
+    return flags & CU_EVENT_RECORD_EXTERNAL ? standin_submit(stream, &node)
+                                            : cuEventRecord(event, stream);
 }
 
 CUresult cuEventSynchronize(CUevent event)
