@@ -4,83 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ dimensions -- */
-
-/* Dimensions of more than one element, the outermost in memory first. */
-static int sorted_dims(const mo_point *point, const mo_shape *shape,
-                       int order[MO_MAX_RANK])
-{
-    int n = 0;
-
-    for (int d = 0; d < shape->rank; d++) {
-        int at = n;
-
-        if (shape->dims[d] == 1)
-            continue;
-        for (;
-             at > 0 && point->out.stride[order[at - 1]] < point->out.stride[d];
-             at--)
-            order[at] = order[at - 1];
-        order[at] = d;
-        n++;
-    }
-    return n;
-}
-
-/* Does operand i go on from one dimension into the next as if they were one? */
-static bool goes_on(const mo_source *source, const int64_t *extent, int d)
-{
-    return source->stride[d] == source->stride[d + 1] * extent[d + 1];
-}
-
-static bool all_go_on(const mo_program *program, int d)
-{
-    for (int i = 0; i < program->n_sources; i++)
-        if (!goes_on(&program->sources[i], program->extent, d))
-            return false;
-    return true;
-}
-
-static void merge_dims(mo_program *program)
-{
-    for (int d = program->rank - 1; d-- > 0;) {
-        if (!all_go_on(program, d))
-            continue;
-        program->extent[d] *= program->extent[d + 1];
-        for (int at = d + 1; at < program->rank - 1; at++)
-            program->extent[at] = program->extent[at + 1];
-        for (int i = 0; i < program->n_sources; i++) {
-            int64_t *stride = program->sources[i].stride;
-
-            memmove(stride + d, stride + d + 1,
-                    (size_t) (program->rank - 1 - d) * sizeof *stride);
-        }
-        program->rank--;
-    }
-}
+#include "exec/op/loops.h"
 
 static void set_dims(mo_program *program, const mo_point *point,
                      const mo_shape *shape)
 {
-    int order[MO_MAX_RANK], n = sorted_dims(point, shape, order);
-    int64_t dense = 1;
+    mo_loops loops = mo_loops_of(point, shape);
 
-    for (int at = n; at-- > 0;) {
-        int d = order[at];
-
-        assert(point->out.stride[d] == dense || mo_shape_elements(shape) == 0);
-        dense *= shape->dims[d];
-        program->extent[at] = shape->dims[d];
-        for (int i = 0; i < point->n_operands; i++)
-            program->sources[i].stride[at] =
-                point->operands[i].access.stride[d];
-    }
-    program->rank = n;
-    if (n == 0) {
-        program->rank = 1;
-        program->extent[0] = 1;
-    }
-    merge_dims(program);
+    program->rank = loops.rank;
+    memcpy(program->extent, loops.extent, sizeof program->extent);
+    for (int i = 0; i < program->n_sources; i++)
+        memcpy(program->sources[i].stride, loops.stride[i],
+               sizeof program->sources[i].stride);
     program->row = program->extent[program->rank - 1];
 }
 
