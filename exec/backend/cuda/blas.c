@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "exec/backend/cuda/blas_way.h"
+#include "exec/backend/cuda/tail.h"
 #include "exec/backend/cuda/way.h"
 
 struct mo_cuda_blas {
@@ -184,30 +185,17 @@ static bool knows_type(const mo_cuda_task *task)
            task->in[1].desc.elem == elem;
 }
 
-/* Is in[i], where there is one, as the library wants to read it? */
-static bool is_like_out(const mo_cuda_task *task, int i, int64_t elements)
-{
-    return i < 0 || (task->in[i].desc.elem == task->out[0].elem &&
-                     mo_desc_elements(&task->in[i].desc) == elements);
-}
-
-/* act(product + bias + residual), the activations being few. */
+/* act(product + bias + residual), the activations being few; a bias goes along
+ * the rows of the result, which must be our columns. */
 static bool knows_epilogue(const mo_cuda_task *task, const mo_cuda_gemm *gemm,
                            const mo_cuda_epilogue *epilogue)
 {
     mo_cuda_act act = epilogue->act;
 
-    if (act != MO_CUDA_ACT_NONE && act != MO_CUDA_ACT_RELU &&
-        act != MO_CUDA_ACT_GELU_TANH)
-        return false;
-    if (epilogue->residual_last && epilogue->residual >= 0 &&
-        act != MO_CUDA_ACT_NONE)
-        return false;
-    if (epilogue->bias >= 0 && gemm->left_in != 1)
-        return false;
-    return is_like_out(task, epilogue->bias, gemm->result.rows) &&
-           is_like_out(task, epilogue->residual,
-                       mo_desc_elements(&task->out[0]));
+    return (act == MO_CUDA_ACT_NONE || act == MO_CUDA_ACT_RELU ||
+            act == MO_CUDA_ACT_GELU_TANH) &&
+           (epilogue->bias < 0 || gemm->left_in == 1) &&
+           mo_cuda_tail_is_spared(task, epilogue, gemm->result.rows);
 }
 
 static const mo_cuda_epilogue no_epilogue = { .bias = -1, .residual = -1 };

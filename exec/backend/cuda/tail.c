@@ -11,6 +11,24 @@ struct mo_cuda_tail {
     mo_kernel *kernel;
 };
 
+/* Is in[i], where there is one, of the result's type and that large? */
+static bool is_like_out(const mo_cuda_task *task, int i, int64_t elements)
+{
+    return i < 0 || (task->in[i].desc.elem == task->out[0].elem &&
+                     mo_desc_elements(&task->in[i].desc) == elements);
+}
+
+bool mo_cuda_tail_is_spared(const mo_cuda_task *task,
+                            const mo_cuda_epilogue *epilogue, int64_t columns)
+{
+    if (epilogue->residual_last && epilogue->residual >= 0 &&
+        epilogue->act != MO_CUDA_ACT_NONE)
+        return false;
+    return is_like_out(task, epilogue->bias, columns) &&
+           is_like_out(task, epilogue->residual,
+                       mo_desc_elements(&task->out[0]));
+}
+
 static void make_call(mo_cuda_tail *tail, const mo_call *ended)
 {
     tail->first_extra = ended->first_extra;

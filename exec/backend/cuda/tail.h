@@ -5,8 +5,16 @@
 #ifndef MO_EXEC_BACKEND_CUDA_TAIL_H
 #define MO_EXEC_BACKEND_CUDA_TAIL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "exec/backend/cuda/way.h"
+
+/* May a library do all of it that knows the activation?  It adds a bias of
+ * columns numbers and a residual, both of the result's type, before it. */
+bool mo_cuda_tail_is_spared(const mo_cuda_task *task,
+                            const mo_cuda_epilogue *epilogue, int64_t columns);
 
 typedef struct mo_cuda_tail mo_cuda_tail;
 

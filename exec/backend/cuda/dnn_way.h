@@ -1,0 +1,26 @@
+/*
+ * dnn_way.h - one convolution by one plan of cuDNN's.  Empty in a build without
+ * its header.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_DNN_WAY_H
+#define MO_EXEC_BACKEND_CUDA_DNN_WAY_H
+
+#ifdef HAVE_CUDNN
+
+#include "base/error.h"
+#include "exec/backend/cuda/dnn_graph.h"
+#include "exec/backend/cuda/dnn_plan.h"
+#include "exec/backend/cuda/way.h"
+
+/* The library is not started yet before the first call. */
+mo_status mo_cuda_dnn_handle(mo_unit *unit, cudnnHandle_t *handle,
+                             mo_error *err);
+
+/* The number-th way; takes plan over, whatever comes of it. */
+mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
+                         const mo_dnn_form *form, mo_dnn_plan plan, int number,
+                         mo_cuda_way **way, mo_error *err);
+
+#endif
+
+#endif
