@@ -9,8 +9,7 @@
 
 #include "base/array.h"
 
-/* ---------------------------------------------------------------- growing --
- */
+/* ---- growing */
 
 /* Room for size more bytes and the zero behind them. */
 static bool reserve(mo_code *code, size_t size)
@@ -68,8 +67,7 @@ void mo_code_clear(mo_code *code)
     *code = (mo_code){ 0 };
 }
 
-/* ------------------------------------------------------ types and numbers --
- */
+/* ---- types and numbers */
 
 const char *mo_code_elem(mo_elem elem)
 {
@@ -120,8 +118,7 @@ void mo_code_real(mo_code *code, double x, bool wide)
         add_finite(code, value, wide);
 }
 
-/* -------------------------------------------------------------- positions --
- */
+/* ---- positions */
 
 bool mo_code_is_wide(const mo_access *access, const int64_t *extent, int rank)
 {

@@ -167,8 +167,7 @@ static const recipe recipes[MO_POINT_OPS] = {
     [MO_POINT_I_SELECT] = { "@a ? @b : @c", NULL },
 };
 
-/* ------------------------------------------------------------------ steps --
- */
+/* ---- steps */
 
 /* A step being written. */
 typedef struct writing {
@@ -319,8 +318,7 @@ static void add_step(const writing *w)
     mo_code_text(w->code, ";\n");
 }
 
-/* ---------------------------------------------------------------- program --
- */
+/* ---- program */
 
 static void add_operand(mo_code *code, mo_elem elem, int reg, bool wide,
                         const char *element)
