@@ -24,6 +24,7 @@ typedef struct mo_run_options {
                                           rank does not read may be empty */
     int warm_ups, runs;                /* runs at least 1 */
     bool trace;          /* keep the times of every step of the median run */
+    bool eager;          /* where memory is apart: call by call, no programs */
     const mo_stop *stop; /* or NULL: ends between runs */
 } mo_run_options;
 
@@ -40,7 +41,8 @@ typedef struct mo_run_result {
      * steps' times in the median run; NULL for others' devices, and where no
      * trace was asked for. */
     mo_run_step **steps;
-    int64_t *call_ns; /* by call: median of its duration; 0 where unknown */
+    int64_t *call_ns; /* by call: median of its duration, where memory is apart
+                         with nothing beside it; 0 where unknown */
     int64_t *busy_ns; /* by device: sum of its calls in the median run */
     int64_t *workspace_bytes, *allocated_bytes; /* by device of this rank */
     mo_dense *outputs; /* at rank 0: by output of the plan, plain layout */

@@ -1,167 +1,137 @@
 #include "exec/run_device.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/lay.h"
+#include "exec/plan/values.h"
+#include "exec/run_parts.h"
 
-/* ------------------------------------------------------------------- values */
+/* ------------------------------------------------------------------- memory */
 
-static void *alloc(mo_run_device *d, int64_t bytes, mo_status *status,
-                   mo_error *err)
+mo_status mo_run_alloc(mo_run_device *d, int64_t bytes, void **memory,
+                       mo_error *err)
 {
-    void *memory = NULL;
+    mo_status status = MO_E_MEMORY;
 
-    *status = bytes < 0 || (uint64_t) bytes > SIZE_MAX
-                  ? MO_E_MEMORY
-                  : d->backend->alloc(d->unit, (size_t) bytes, &memory, err);
-    if (*status == MO_OK)
+    *memory = NULL;
+    if (d->backend->apart && bytes == 0)
+        return MO_OK;
+    if (bytes >= 0 && (uint64_t) bytes <= SIZE_MAX)
+        status = d->backend->alloc(d->unit, (size_t) bytes, memory, err);
+    if (status == MO_OK)
         d->allocated_bytes += bytes;
-    if (*status == MO_E_MEMORY)
+    if (status == MO_E_MEMORY)
         mo_fail(err, MO_E_MEMORY,
                 "device '%s': there is no memory for %lld bytes; place less on "
                 "it",
                 d->plan->devices[d->device].id, (long long) bytes);
-    return memory;
-}
-
-/* Weights are read where the file is mapped, unless kernels could not: an
- * offset in a file may be any, and a layout another one. */
-static bool is_readable(const mo_plan_value *value)
-{
-    uintptr_t at = (uintptr_t) value->constant->data;
-
-    return !value->channels_last &&
-           at % mo_elem_bytes(value->constant->desc.elem) == 0;
-}
-
-static mo_status copy_constant(mo_run_device *d, int v, mo_error *err)
-{
-    const mo_plan_value *value = &d->plan->values[v];
-    int64_t bytes = mo_desc_bytes(&value->desc);
-    mo_status status;
-    void *copy;
-
-    copy = alloc(d, bytes, &status, err);
-    if (status != MO_OK)
-        return status;
-    d->copies[d->n_copies++] = copy;
-    if (bytes > 0)
-        memcpy(copy, value->constant->data, (size_t) bytes);
-    d->where[v] = copy;
-    if (!value->channels_last)
-        return MO_OK;
-    /* The bytes are aligned now; they are turned into a second copy. */
-    d->where[v] = alloc(d, bytes, &status, err);
-    if (status != MO_OK)
-        return status;
-    d->copies[d->n_copies++] = d->where[v];
-    mo_lay_last(&value->desc, copy, d->where[v]);
-    return MO_OK;
-}
-
-static mo_status place_value(mo_run_device *d, int v, mo_error *err)
-{
-    const mo_plan_value *value = &d->plan->values[v];
-
-    if (value->constant && !is_readable(value))
-        return copy_constant(d, v, err);
-    if (value->constant)
-        d->where[v] = value->constant->data;
-    else if (value->offset != MO_PLAN_NONE)
-        d->where[v] = d->memory + value->offset;
-    return MO_OK;
-}
-
-/* The value whose bytes v shares. */
-static int root_of(const mo_plan *plan, int v)
-{
-    while (plan->values[v].view_of != MO_PLAN_NONE)
-        v = plan->values[v].view_of;
-    return v;
-}
-
-static mo_status place_values(mo_run_device *d, mo_error *err)
-{
-    const mo_plan *plan = d->plan;
-    mo_status status = MO_OK;
-
-    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        if (plan->values[v].device == d->device &&
-            plan->values[v].view_of == MO_PLAN_NONE)
-            status = place_value(d, v, err);
-    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        d->where[v] = d->where[root_of(plan, v)];
     return status;
 }
 
-/* ------------------------------------------------------------------ actions */
-
-static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
-                              mo_error *err)
-{
-    const mo_call *call = &d->plan->calls[action->what].call;
-    size_t n_in = (size_t) call->n_in, n_out = (size_t) call->n_out;
-    mo_call_operand *in = mo_arena_array(d->arena, n_in, sizeof *in);
-    mo_desc *out = mo_arena_array(d->arena, n_out, sizeof *out);
-    const void **from = mo_arena_array(d->arena, n_in, sizeof *from);
-    void **to = mo_arena_array(d->arena, n_out, sizeof *to);
-    size_t workspace = 0;
-    mo_status status;
-
-    if (!in || !out || !from || !to)
-        return mo_fail_memory(err);
-    for (size_t i = 0; i < n_in; i++) {
-        int v = call->in[i];
-
-        from[i] = d->where[v];
-        in[i].desc = d->plan->values[v].desc;
-        if (d->plan->values[root_of(d->plan, v)].constant)
-            in[i].constant = from[i];
-    }
-    for (size_t i = 0; i < n_out; i++) {
-        out[i] = d->plan->values[call->out[i]].desc;
-        to[i] = d->where[call->out[i]];
-    }
-    action->in = from;
-    action->out = to;
-    status = d->backend->prepare(d->unit, call, in, out, &action->kernel,
-                                 &workspace, err);
-    if (status == MO_OK && (int64_t) workspace > d->workspace_bytes)
-        d->workspace_bytes = (int64_t) workspace;
-    return status;
-}
-
-static mo_status prepare_step(mo_run_device *d, const mo_plan_step *step,
-                              mo_run_action *action, mo_error *err)
-{
-    const mo_plan_transfer *transfer;
-
-    action->kind = step->kind;
-    action->what = step->what;
-    if (step->kind == MO_STEP_COMPUTE)
-        return prepare_call(d, action, err);
-    transfer = &d->plan->transfers[step->what];
-    action->sending = transfer->from == d->device;
-    action->data =
-        d->where[action->sending ? transfer->from_value : transfer->to_value];
-    return MO_OK;
-}
-
-static mo_status prepare_steps(mo_run_device *d, mo_error *err)
+/* Known before anything is taken. */
+static mo_status check_memory(const mo_run_device *d, int64_t weights,
+                              int64_t workspaces, mo_error *err)
 {
     const mo_plan_device *planned = &d->plan->devices[d->device];
+    int64_t left = 0, total = 0, need = planned->arena_bytes;
+    mo_status status;
+
+    if (!d->backend->memory)
+        return MO_OK;
+    status = d->backend->memory(d->unit, &left, &total, err);
+    if (status != MO_OK)
+        return status;
+    if (!mo_int64_add(need, weights, &need) ||
+        !mo_int64_add(need, workspaces, &need))
+        need = INT64_MAX;
+    if (need <= left)
+        return MO_OK;
+    return mo_fail(err, MO_E_MEMORY,
+                   "device '%.80s' needs %" PRId64 " bytes for values, "
+                   "%" PRId64 " for weights and %" PRId64 " to work in, and of "
+                   "its %" PRId64 " bytes %" PRId64 " are free; place less "
+                   "there",
+                   planned->id, planned->arena_bytes, weights, workspaces,
+                   total, left);
+}
+
+static mo_status take_memory(mo_run_device *d, const mo_run_weights *weights,
+                             const int64_t *workspaces, mo_error *err)
+{
+    void *memory = NULL;
+    mo_status status;
+
+    status =
+        mo_run_alloc(d, d->plan->devices[d->device].arena_bytes, &memory, err);
+    d->memory = memory;
+    if (status == MO_OK && d->backend->apart) {
+        status = mo_run_alloc(d, weights->bytes, &memory, err);
+        d->weights = memory;
+    }
+    for (int i = 0; i < MO_PLAN_MAX_LANES && status == MO_OK; i++)
+        if (i == 0 || workspaces[i] > 0)
+            status = mo_run_alloc(d, workspaces[i], &d->workspaces[i], err);
+    return status;
+}
+
+/* ------------------------------------------------------------------- places */
+
+static void place_values(mo_run_device *d)
+{
+    const mo_plan *plan = d->plan;
+
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_value *value = &plan->values[v];
+
+        if (value->device != d->device || value->view_of != MO_PLAN_NONE ||
+            value->constant)
+            continue;
+        if (value->offset != MO_PLAN_NONE && d->memory)
+            d->where[v] = d->memory + value->offset;
+    }
+}
+
+/* A kernel that is given a constant does not write to it. */
+static void place_constants(mo_run_device *d)
+{
+    for (int v = 0; v < d->plan->n_values; v++)
+        if (d->plan->values[v].constant && d->constants[v])
+            memcpy(&d->where[v], &d->constants[v], sizeof d->where[v]);
+}
+
+static void place_views(mo_run_device *d)
+{
+    for (int v = 0; v < d->plan->n_values; v++)
+        d->where[v] = d->where[mo_value_root(d->plan->values, v)];
+}
+
+/* Kernels are settled: what is needed is known, and where everything is. */
+static mo_status place(mo_run_device *d, mo_error *err)
+{
+    int64_t workspaces[MO_PLAN_MAX_LANES];
+    mo_run_weights weights = { 0 };
     mo_status status = MO_OK;
 
-    d->actions = mo_arena_array(d->arena, (size_t) planned->n_steps + 1,
-                                sizeof *d->actions);
-    if (!d->actions)
-        return mo_fail_memory(err);
-    for (int i = 0; i < planned->n_steps && status == MO_OK; i++) {
-        d->n_actions = i + 1;
-        status = prepare_step(d, &planned->steps[i], &d->actions[i], err);
-    }
+    mo_run_calls_need(d, workspaces);
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        d->workspace_bytes += workspaces[i];
+    if (d->backend->apart)
+        status = mo_run_constants_needed(d, &weights, err);
+    if (status == MO_OK)
+        status = check_memory(d, weights.bytes, d->workspace_bytes, err);
+    if (status == MO_OK)
+        status = take_memory(d, &weights, workspaces, err);
+    if (status != MO_OK)
+        return status;
+    place_values(d);
+    if (d->backend->apart)
+        status = mo_run_constants_put(d, &weights, err);
+    else
+        place_constants(d);
+    place_views(d);
+    mo_run_calls_bind(d);
     return status;
 }
 
@@ -186,15 +156,30 @@ static mo_status make_stamps(mo_run_device *d, mo_error *err)
 
 static mo_status make_room(mo_run_device *d, mo_error *err)
 {
-    size_t n_values = (size_t) d->plan->n_values;
-    mo_status status;
+    size_t n = (size_t) d->plan->n_values + 1;
 
-    d->where = calloc(n_values + 1, sizeof *d->where);
-    d->copies = calloc(2 * n_values + 1, sizeof *d->copies);
+    d->where = calloc(n, sizeof *d->where);
+    d->constants = calloc(n, sizeof *d->constants);
+    d->inputs = calloc(n, sizeof *d->inputs);
+    d->copies = calloc(2 * n, sizeof *d->copies);
+    d->unit_copies = calloc(2 * n, sizeof *d->unit_copies);
+    d->fetched = calloc(n, sizeof *d->fetched);
     d->arena = mo_arena_new();
-    if (!d->where || !d->copies || !d->arena)
-        return mo_fail_memory(err);
-    d->memory = alloc(d, d->plan->devices[d->device].arena_bytes, &status, err);
+    return d->where && d->constants && d->inputs && d->copies &&
+                   d->unit_copies && d->fetched && d->arena
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+/* What there is besides where memory is apart. */
+static mo_status bridge(mo_run_device *d, mo_error *err)
+{
+    mo_status status = mo_run_staging_make(d, err);
+
+    if (status == MO_OK)
+        status = mo_run_programs_find(d, err);
+    if (status == MO_OK && d->backend->kept)
+        d->allocated_bytes += d->backend->kept(d->unit);
     return status;
 }
 
@@ -210,34 +195,65 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
     if (status == MO_OK)
         status = make_room(d, err);
     if (status == MO_OK)
-        status = place_values(d, err);
+        status = mo_run_constants_find(d, err);
     if (status == MO_OK)
-        status = prepare_steps(d, err);
+        status = mo_run_calls_prepare(d, err);
     if (status == MO_OK)
-        d->workspace = alloc(d, d->workspace_bytes, &status, err);
+        status = place(d, err);
+    if (status == MO_OK)
+        status = mo_run_inputs_find(d, err);
+    if (status == MO_OK && d->backend->apart)
+        status = bridge(d, err);
     if (status == MO_OK)
         status = make_stamps(d, err);
     return status;
+}
+
+static void release(const mo_run_device *d, void *memory)
+{
+    if (memory)
+        d->backend->release(d->unit, memory);
+}
+
+/* All that belongs to the unit. */
+static void close_unit(mo_run_device *d)
+{
+    /* An error here would only hide what went wrong before. */
+    if (d->backend->enter)
+        (void) d->backend->enter(d->unit, NULL);
+    mo_run_programs_forget(d);
+    for (int i = 0; i < d->n_actions; i++)
+        if (d->actions[i].kernel)
+            d->backend->drop(d->unit, d->actions[i].kernel);
+    for (int i = 0; i < d->n_unit_copies; i++)
+        release(d, d->unit_copies[i]);
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        release(d, d->workspaces[i]);
+    release(d, d->weights);
+    release(d, d->memory);
+    if (d->staging)
+        d->backend->release_near(d->unit, d->staging);
+    d->backend->close(d->unit);
 }
 
 void mo_run_device_close(mo_run_device *device)
 {
     mo_run_device *d = device;
 
-    for (int i = 0; i < d->n_actions; i++)
-        if (d->actions[i].kernel)
-            d->backend->drop(d->unit, d->actions[i].kernel);
-    for (int i = 0; i < d->n_copies; i++)
-        d->backend->release(d->unit, d->copies[i]);
-    if (d->workspace)
-        d->backend->release(d->unit, d->workspace);
-    if (d->memory)
-        d->backend->release(d->unit, d->memory);
     if (d->unit)
-        d->backend->close(d->unit);
+        close_unit(d);
+    for (int i = 0; i < d->n_copies; i++)
+        free(d->copies[i]);
+    for (int v = 0; d->fetched && v < d->plan->n_values; v++)
+        free(d->fetched[v]);
     mo_arena_free(d->arena);
     free(d->where);
+    free(d->constants);
+    free(d->inputs);
     free(d->copies);
+    free(d->unit_copies);
+    free(d->fetched);
+    free(d->by_itself);
     free(d->stamps);
     free(d->warm_up_stamps);
 }
@@ -245,9 +261,4 @@ void mo_run_device_close(mo_run_device *device)
 int64_t *mo_run_device_stamps(const mo_run_device *device, int r)
 {
     return device->stamps + (size_t) r * mo_run_moments(device->n_actions);
-}
-
-const void *mo_run_device_value(const mo_run_device *device, int value)
-{
-    return device->where[value];
 }

@@ -3,6 +3,11 @@
  *
  * Everything is prepared and allocated first; from then on a run is a walk over
  * an array of actions, with a look at the clock before and after each.
+ *
+ * A unit may have memory apart, which this process cannot read.  Then constants
+ * are put there once and inputs before every run; what is sent and received
+ * goes through memory of the process (staging); and the calls between two
+ * transfers are one program, begun at once (run_programs.h).
  */
 #ifndef MO_EXEC_RUN_DEVICE_H
 #define MO_EXEC_RUN_DEVICE_H
@@ -23,10 +28,20 @@ typedef struct mo_run_action {
     int what;     /* call or transfer */
     bool sending; /* which end of the transfer is ours */
     mo_kernel *kernel;
-    const void *const *in;
-    void *const *out;
-    void *data; /* what is sent or received */
+    size_t workspace_bytes;
+    const void **in;
+    void **out;
+    void *data;   /* what is sent or received, in memory of the process */
+    void *value;  /* the same where the unit has it */
+    size_t bytes; /* of both */
 } mo_run_action;
+
+/* Calls that follow each other without a transfer in between. */
+typedef struct mo_run_program {
+    int first, n; /* actions */
+    mo_program_call *calls;
+    mo_program *recorded; /* or NULL: not yet */
+} mo_run_program;
 
 /* The moments of a run: when it began, then when each action began and when it
  * ended.  What lies between an end and the next beginning is our own work. */
@@ -53,16 +68,30 @@ typedef struct mo_run_device {
     const mo_backend *backend;
     mo_unit *unit;
     char *memory; /* for values */
-    void *workspace;
+    void *workspaces[MO_PLAN_MAX_LANES];
     int64_t workspace_bytes, allocated_bytes;
     mo_run_action *actions;
     int n_actions;
-    void **copies; /* of constants that cannot be read where they are */
-    int n_copies;
+    void **where;           /* by value of this device: its bytes */
+    const void **constants; /* by value: its bytes in the process, or NULL */
+    const void **inputs;    /* the same, as they lie when a run begins */
+    void **copies;          /* of constants and inputs that cannot be used where
+                               they are; the process's, but */
+    void **unit_copies;     /* ... constants where nothing is apart */
+    int n_copies, n_unit_copies;
     mo_arena *arena; /* of the lists of pointers */
-    void **where;    /* by value of this device: its bytes */
 
-    int64_t *stamps; /* by timed run: the moments below */
+    /* Where memory is apart. */
+    char *weights; /* constants that some kernel reads as they are */
+    char *staging;
+    mo_run_program *programs;
+    int n_programs;
+    bool are_recorded;
+    void **fetched;     /* by value: a copy of what the last run left */
+    int64_t *by_itself; /* by action: how long its call takes with nothing else
+                           on the device; NULL: the stamps tell */
+
+    int64_t *stamps; /* by timed run: the moments above */
     int64_t *warm_up_stamps;
     int n_runs; /* timed ones that were made */
 } mo_run_device;
@@ -79,7 +108,8 @@ void mo_run_device_close(mo_run_device *device);
 /* The moments of timed run r. */
 int64_t *mo_run_device_stamps(const mo_run_device *device, int r);
 
-/* The bytes of one of its values as the last run left them. */
+/* The bytes of an output of the network that it has, as the last run left
+ * them. */
 const void *mo_run_device_value(const mo_run_device *device, int value);
 
 #endif

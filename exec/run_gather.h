@@ -9,9 +9,11 @@
 #include "exec/run_device.h"
 
 /* The moments of a device's timed runs on the clock of rank 0; one row of
- * mo_run_moments for each.  NULL stamps: of another rank, and not known here. */
+ * mo_run_moments for each.  NULL stamps: of another rank, and not known here.
+ */
 typedef struct mo_run_record {
     const int64_t *stamps;
+    const int64_t *by_itself; /* by action, or NULL: run_device.h */
     int64_t *foreign; /* where they are owned: as they came from their rank */
     int n_actions;
     int64_t workspace_bytes, allocated_bytes;

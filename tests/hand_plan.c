@@ -137,7 +137,8 @@ static void make_outputs(builder *b)
         for (int c = plan->n_calls - 1; c >= 0; c--)
             if (plan->calls[c].device == d) {
                 plan->outputs[plan->n_outputs++] =
-                    (mo_plan_output){ "y", plan->calls[c].call.out[0] };
+                    (mo_plan_output){ .name = "y",
+                                      .value = plan->calls[c].call.out[0] };
                 break;
             }
 }

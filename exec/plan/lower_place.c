@@ -179,7 +179,10 @@ static mo_status place_call(placing *p, const mo_call *call, mo_error *err)
 
     if (p->item == MO_PLAN_NONE)
         status = add_item(p, err);
-    *made = (mo_plan_call){ *call, p->item, p->device, p->item };
+    *made = (mo_plan_call){ .call = *call,
+                            .item = p->item,
+                            .device = p->device,
+                            .timed_as = p->item };
     if (status == MO_OK)
         status = copy_operands(p, call, &made->call, err);
     if (status == MO_OK)

@@ -88,6 +88,15 @@ void mo_plan_free(mo_plan *plan)
     free(plan);
 }
 
+mo_desc mo_plan_output_desc(const mo_plan *plan, int i)
+{
+    mo_desc desc = plan->values[plan->outputs[i].value].desc;
+
+    if (plan->outputs[i].widened)
+        desc.elem = MO_F32;
+    return desc;
+}
+
 static mo_status fail_size(const mo_plan_device *device, int64_t workspace,
                            mo_error *err)
 {

@@ -157,6 +157,9 @@ mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
                        mo_error *err);
 void mo_plan_free(mo_plan *plan);
 
+/* What output i of the network is like for who gets it. */
+mo_desc mo_plan_output_desc(const mo_plan *plan, int i);
+
 /* The passes it is made of. */
 
 /* device_of: by fine op, a device, or MO_PLAN_NONE for what is done wherever it

@@ -1,0 +1,151 @@
+#include <stdlib.h>
+
+#include "exec/run_parts.h"
+
+/*
+ * A program is begun at once and nobody looks at the clock inside.  Its calls
+ * are timed when all runs are done, one by one, and laid out as lanes and waits
+ * tell, from the moment the program began:
+ *
+ *     host      begin p   send x: waits for p
+ *     device    |--a--|----b----|
+ *                 |---c---|
+ *
+ * Where that would be longer than it really took until the host had waited for
+ * it, all of it is shortened by the same factor: calls by themselves are slower
+ * than side by side.
+ */
+enum { PASSES = 5 };
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* ns: by action and pass. */
+static mo_status time_pass(mo_run_device *d, int pass, int64_t *ns,
+                           int64_t *took, mo_error *err)
+{
+    mo_status status = mo_run_inputs_load(d, err);
+
+    for (int i = 0; i < d->n_programs && status == MO_OK; i++) {
+        const mo_run_program *p = &d->programs[i];
+
+        status = d->backend->time(d->unit, p->calls, p->n, took, err);
+        for (int k = 0; k < p->n; k++)
+            ns[(size_t) (p->first + k) * PASSES + (size_t) pass] = took[k];
+    }
+    return status;
+}
+
+static mo_status time_calls(mo_run_device *d, mo_error *err)
+{
+    size_t n = (size_t) d->n_actions + 1;
+    int64_t *ns = calloc(n * PASSES, sizeof *ns);
+    int64_t *took = calloc(n, sizeof *took);
+    mo_status status = ns && took ? MO_OK : mo_fail_memory(err);
+
+    for (int pass = 0; pass < PASSES && status == MO_OK; pass++)
+        status = time_pass(d, pass, ns, took, err);
+    for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
+        int64_t *all = ns + (size_t) i * PASSES;
+
+        qsort(all, PASSES, sizeof *all, compare);
+        d->by_itself[i] = all[PASSES / 2];
+    }
+    free(took);
+    free(ns);
+    return status;
+}
+
+/* ------------------------------------------------------------------- layout */
+
+/* Begin and end of each call since its program began, into moments of a run
+ * that begins at 0; returns when the last is over. */
+static int64_t lay_out(const mo_run_device *d, const mo_run_program *p,
+                       int64_t *moments)
+{
+    int64_t free_at[MO_PLAN_MAX_LANES] = { 0 }, last = 0;
+
+    for (int i = 0; i < p->n; i++) {
+        const mo_program_call *call = &p->calls[i];
+        int64_t begin = free_at[call->lane], end;
+
+        for (int k = 0; k < call->n_waits; k++) {
+            end = moments[mo_run_moment_ended(p->first + call->waits[k])];
+            begin = end > begin ? end : begin;
+        }
+        end = begin + d->by_itself[p->first + i];
+        moments[mo_run_moment_begun(p->first + i)] = begin;
+        moments[mo_run_moment_ended(p->first + i)] = end;
+        free_at[call->lane] = end;
+        last = end > last ? end : last;
+    }
+    return last;
+}
+
+/* When the host has certainly waited for the program. */
+static int64_t known_end(const mo_run_device *d, const mo_run_program *p,
+                         const int64_t *stamps)
+{
+    for (int i = p->first + p->n; i < d->n_actions; i++)
+        if (d->actions[i].kind == MO_STEP_SEND)
+            return stamps[mo_run_moment_ended(i)];
+    return stamps[mo_run_moment_ended(d->n_actions - 1)];
+}
+
+static void place_program(const mo_run_device *d, const mo_run_program *p,
+                          const int64_t *moments, int64_t span,
+                          int64_t *free_at, int64_t *stamps)
+{
+    int64_t end = known_end(d, p, stamps);
+    int64_t begin = stamps[mo_run_moment_begun(p->first)];
+    double factor;
+
+    begin = *free_at > begin ? *free_at : begin;
+    factor = span > end - begin ? (double) (end - begin) / (double) span : 1;
+    for (int i = p->first; i < p->first + p->n; i++) {
+        int64_t from = moments[mo_run_moment_begun(i)];
+        int64_t to = moments[mo_run_moment_ended(i)];
+
+        stamps[mo_run_moment_begun(i)] =
+            begin + (int64_t) (factor * (double) from);
+        stamps[mo_run_moment_ended(i)] =
+            begin + (int64_t) (factor * (double) to);
+    }
+    *free_at = begin + (int64_t) (factor * (double) span);
+}
+
+static void place_run(const mo_run_device *d, const int64_t *moments,
+                      const int64_t *spans, int64_t *stamps)
+{
+    size_t last = mo_run_moment_ended(d->n_actions - 1);
+    int64_t over = stamps[last], free_at = stamps[0];
+
+    for (int i = 0; i < d->n_programs; i++)
+        place_program(d, &d->programs[i], moments, spans[i], &free_at, stamps);
+    /* The host's clock told when the run was over. */
+    stamps[last] = over;
+}
+
+mo_status mo_run_times_find(mo_run_device *d, mo_error *err)
+{
+    int64_t *moments = calloc(mo_run_moments(d->n_actions), sizeof *moments);
+    int64_t *spans = calloc((size_t) d->n_programs + 1, sizeof *spans);
+    mo_status status = MO_OK;
+
+    d->by_itself = calloc((size_t) d->n_actions + 1, sizeof *d->by_itself);
+    if (!moments || !spans || !d->by_itself)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = time_calls(d, err);
+    for (int i = 0; i < d->n_programs && status == MO_OK; i++)
+        spans[i] = lay_out(d, &d->programs[i], moments);
+    for (int r = 0; r < d->n_runs && status == MO_OK && d->n_actions > 0; r++)
+        place_run(d, moments, spans, mo_run_device_stamps(d, r));
+    free(spans);
+    free(moments);
+    return status;
+}
