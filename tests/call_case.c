@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/cpu.h"
+#include "tests/run_calls.h"
 #include "tests/suite.h"
 
 void case_begin(call_case *c, mo_call_kind kind)
@@ -127,6 +128,26 @@ double case_after_of(const call_case *c, int64_t element, double x)
     return x > 0 ? x : 0;
 }
 
+void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit)
+{
+    mo_dense tensors[2 * CASE_OPERANDS];
+    call_list list = { .calls = &c->call,
+                       .n_calls = 1,
+                       .tensors = tensors,
+                       .n_tensors = c->call.n_in + c->call.n_out,
+                       .constant = c->constant };
+
+    for (int i = 0; i < c->call.n_in; i++)
+        tensors[i] = c->in[i];
+    for (int i = 0; i < c->call.n_out; i++) {
+        c->out_number[i] = c->call.n_in + i;
+        tensors[c->call.n_in + i] = c->out[i];
+    }
+    c->call.in = c->in_number;
+    c->call.out = c->out_number;
+    MUST(run_calls(backend, unit, &list, &err));
+}
+
 static void prepare(call_case *c, mo_unit *unit, mo_kernel **kernel,
                     size_t *bytes)
 {
@@ -144,7 +165,7 @@ static void prepare(call_case *c, mo_unit *unit, mo_kernel **kernel,
     MUST(mo_backend_cpu.prepare(unit, &c->call, in, out, kernel, bytes, &err));
 }
 
-void case_run(call_case *c, int threads)
+static void run_by_threads(call_case *c, int threads)
 {
     const mo_backend *b = &mo_backend_cpu;
     const mo_unit_options options = { .threads = threads };
@@ -167,6 +188,16 @@ void case_run(call_case *c, int threads)
     b->release(unit, workspace);
     b->drop(unit, kernel);
     b->close(unit);
+}
+
+void case_run(call_case *c, int threads)
+{
+    const mo_backend *backend = tested_backend();
+
+    if (backend == &mo_backend_cpu)
+        run_by_threads(c, threads);
+    else
+        case_run_on(c, backend, tested_unit(backend, MO_PRECISION_F32));
 }
 
 void case_run_threads(call_case *c)

@@ -1,5 +1,5 @@
 /*
- * call_case.h - calls by hand, run on the CPU backend.
+ * call_case.h - calls by hand, run on the backend that is tested.
  *
  * Operands of a case are tensors of its own: call.in and call.out are numbered
  * as they are added.
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
+#include "exec/backend/backend.h"
 #include "exec/dense.h"
 #include "exec/op/call.h"
 
@@ -42,8 +43,9 @@ void case_after(call_case *c, int axis, bool channels_last, uint64_t seed);
 /* What case_after makes of x, which is element of the result in plain order. */
 double case_after_of(const call_case *c, int64_t element, double x);
 
-/* Runs it with so many threads. */
+/* Runs it with so many threads, or on the backend that is tested instead. */
 void case_run(call_case *c, int threads);
+void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit);
 
 /* The same for 1 to 4 threads: fails unless the bytes are the same. */
 void case_run_threads(call_case *c);

@@ -1,6 +1,7 @@
 #include "tests/op_case.h"
 
 #include "exec/evaluate.h"
+#include "tests/run_calls.h"
 #include "tests/suite.h"
 
 op_case op_case_of(const char *type, const char *attrs)
@@ -66,6 +67,16 @@ void op_case_makes(op_case *c, mo_elem elem, const mo_shape *shape)
     c->out[c->n_out++] = (mo_desc){ elem, *shape };
 }
 
+static mo_status evaluate(const mo_site *site, mo_dense *result, mo_error *err)
+{
+    const mo_backend *backend = tested_backend();
+
+    if (backend == &mo_backend_cpu)
+        return mo_evaluate(site, result, err);
+    return run_site(backend, tested_unit(backend, MO_PRECISION_F32), site,
+                    result, err);
+}
+
 mo_status op_case_try(op_case *c, mo_error *err)
 {
     const mo_dense *values[OP_CASE_PORTS];
@@ -83,7 +94,7 @@ mo_status op_case_try(op_case *c, mo_error *err)
         in[i] = c->value[i].desc;
         values[i] = &c->value[i];
     }
-    return mo_evaluate(&site, c->result, err);
+    return evaluate(&site, c->result, err);
 }
 
 void op_case_run(op_case *c)

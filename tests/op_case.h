@@ -43,8 +43,8 @@ void op_case_number(op_case *c, mo_elem elem, double value);
 /* One more output. */
 void op_case_makes(op_case *c, mo_elem elem, const mo_shape *shape);
 
-/* Evaluates it; the test fails unless it can be run, or with op_case_try gets
- * the status. */
+/* Evaluates it on the backend that is tested (tests/run_calls.h); the test
+ * fails unless it can be run, or with op_case_try gets the status. */
 void op_case_run(op_case *c);
 mo_status op_case_try(op_case *c, mo_error *err);
 void op_case_clear(op_case *c);
