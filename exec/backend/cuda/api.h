@@ -47,6 +47,9 @@ typedef struct mo_cuda_api {
  * driver, no GPU, no NVRTC; cuBLASLt and cuDNN may be absent. */
 mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err);
 
+/* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
+mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err);
+
 /* "CUDA driver 13.0, NVRTC 13.0, cuBLASLt 13.0.0, cuDNN 9.14.0; GPU 0: NVIDIA
  * H200", or why there is none; for --version.  Returns text. */
 enum { MO_CUDA_TEXT_SIZE = 512 };

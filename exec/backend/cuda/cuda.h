@@ -9,6 +9,7 @@
 #ifndef MO_EXEC_BACKEND_CUDA_CUDA_H
 #define MO_EXEC_BACKEND_CUDA_CUDA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,19 @@
 #include "exec/backend/cuda/api.h"
 #include "exec/op/call.h"
 
+typedef struct mo_cuda_cache mo_cuda_cache; /* files kept: cache.h */
 typedef struct mo_cuda_shop mo_cuda_shop;   /* compiled functions: module.h */
 typedef struct mo_cuda_notes mo_cuda_notes; /* measured choices: choose.h */
 typedef struct mo_cuda_blas mo_cuda_blas;   /* cuBLASLt's handle: blas.h */
 typedef struct mo_cuda_dnn mo_cuda_dnn;     /* cuDNN's handle: dnn.h */
 
 enum { MO_CUDA_MAX_LANES = 8 };
+
+/* Memory that a kernel has taken for itself. */
+typedef struct mo_cuda_piece {
+    CUdeviceptr at;
+    size_t bytes;
+} mo_cuda_piece;
 
 struct mo_unit {
     const mo_cuda_api *api;
@@ -37,6 +45,11 @@ struct mo_unit {
     int sms;
     size_t shared_most; /* shared memory a block may ask for */
     size_t l2_bytes;
+    bool overlap; /* kernels begin while those before them end: MO_BEGIN */
+    mo_cuda_piece *pieces;
+    size_t n_pieces, pieces_room;
+    int64_t kept_bytes; /* the sum of them */
+    mo_cuda_cache *cache;
     mo_cuda_shop *shop;
     mo_cuda_notes *notes;
     mo_cuda_blas *blas; /* NULL: not there */
@@ -49,8 +62,9 @@ typedef struct mo_cuda_maker {
     mo_status (*prepare)(mo_unit *unit, const mo_call *call,
                          const mo_call_operand *in, const mo_desc *out,
                          mo_kernel **kernel, mo_error *err);
-    /* All functions that were asked for are compiled.  May ask for more and
-     * compile them, and try what is fastest.  NULL: nothing to do. */
+    /* All functions that were asked for are compiled.  May ask for more, which
+     * are compiled when all kernels were settled, or at once by
+     * mo_cuda_compile; and try what is fastest.  NULL: nothing to do. */
     mo_status (*settle)(mo_unit *unit, mo_kernel *kernel, mo_error *err);
     mo_status (*enqueue)(mo_unit *unit, const mo_kernel *kernel,
                          const void *const *in, void *const *out,
@@ -60,6 +74,7 @@ typedef struct mo_cuda_maker {
 
 struct mo_kernel {
     const mo_cuda_maker *maker; /* filled in by the backend */
+    mo_call_kind kind;          /* the same; for errors */
     uint64_t consumed;          /* bit i: in[i] is never read again */
     size_t workspace;           /* bytes, right after settle */
 };

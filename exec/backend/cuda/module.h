@@ -32,6 +32,7 @@ mo_status mo_cuda_compile(mo_unit *unit, mo_error *err);
 typedef struct mo_cuda_grid {
     unsigned blocks[3], threads[3];
     unsigned shared; /* dynamic bytes; above 48 KiB is asked for by itself */
+    unsigned cluster; /* blocks along z that share memory; 0 is 1 */
 } mo_cuda_grid;
 
 /* args: a pointer to each argument.  Where the device can, the function begins
@@ -53,9 +54,10 @@ mo_status mo_cuda_function_needs(mo_unit *unit,
 /* What stands before every source, for tests that compile them alone. */
 extern const char mo_cuda_prelude[];
 
-/* Compiles to a cubin for arch (90) without any device; free() it.  The error
- * has the compiler's first complaint.  Used by the shop's threads, and by tests
- * for architectures that are not there. */
+/* Compiles to a cubin for arch (90) without any device; free() it.  Where the
+ * compiler is older than the device it is PTX, which the driver finishes.  The
+ * error has the compiler's first complaint.  Used by the shop's threads, and by
+ * tests for architectures that are not there. */
 mo_status mo_cuda_compile_source(const mo_cuda_api *api, const char *source,
                                  const char *name, int arch, char **cubin,
                                  size_t *size, mo_error *err);

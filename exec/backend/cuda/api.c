@@ -1,0 +1,149 @@
+#include <config.h>
+
+#include "exec/backend/cuda/api.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "exec/backend/cuda/library.h"
+
+/* The names are macros of the headers: a second step makes a text of what they
+ * stand for. */
+#define AS_TEXT(name) #name
+#define SYMBOL(name)  { AS_TEXT(name), offsetof(mo_cuda_api, name) },
+#define LAST                                                                   \
+    {                                                                          \
+        NULL, 0                                                                \
+    }
+
+static const mo_cuda_symbol driver_symbols[] = { MO_CUDA_DRIVER_NAMES(SYMBOL)
+                                                     LAST };
+static const mo_cuda_symbol nvrtc_symbols[] = { MO_CUDA_NVRTC_NAMES(SYMBOL)
+                                                    LAST };
+
+/* The headers of CUDA 13 mean a version that drivers before 12.8 lack; it
+ * differs only for events of several contexts. */
+static const char *const older_driver[] = {
+    "cuEventElapsedTime_v2",
+    "cuEventElapsedTime",
+    NULL,
+};
+static const char *const driver_names[] = { "libcuda.so.1", NULL };
+static const char *const nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12",
+                                           NULL };
+
+static const mo_cuda_library driver = {
+    "CUDA driver", "MOIRAI_CUDA",  "install NVIDIA's driver, 525 or later",
+    driver_names,  driver_symbols, older_driver,
+};
+static const mo_cuda_library nvrtc = {
+    "NVRTC",
+    "MOIRAI_NVRTC",
+    "install it with CUDA or by 'pip install nvidia-cuda-nvrtc', or let "
+    "MOIRAI_NVRTC name the file",
+    nvrtc_names,
+    nvrtc_symbols,
+    NULL,
+};
+
+#ifdef HAVE_CUBLASLT
+static const mo_cuda_symbol cublaslt_symbols[] = { MO_CUDA_CUBLASLT_NAMES(
+    SYMBOL) LAST };
+static const char *const cublaslt_names[] = { "libcublasLt.so.13",
+                                              "libcublasLt.so.12", NULL };
+static const mo_cuda_library cublaslt = {
+    "cuBLASLt",     "MOIRAI_CUBLASLT", "install it with CUDA",
+    cublaslt_names, cublaslt_symbols,  NULL,
+};
+#endif
+
+#ifdef HAVE_CUDNN
+static const mo_cuda_symbol cudnn_symbols[] = { MO_CUDA_CUDNN_NAMES(SYMBOL)
+                                                    LAST };
+static const char *const cudnn_names[] = { "libcudnn.so.9", NULL };
+static const mo_cuda_library cudnn = {
+    "cuDNN",     "MOIRAI_CUDNN", "install cuDNN 9",
+    cudnn_names, cudnn_symbols,  NULL,
+};
+#endif
+
+/* What was found, once and for all. */
+static struct {
+    pthread_once_t once;
+    mo_cuda_api api;
+    mo_status status;
+    mo_error err;
+} found = { .once = PTHREAD_ONCE_INIT };
+
+static mo_status start_driver(mo_cuda_api *api, mo_error *err)
+{
+    int gpus = 0;
+    mo_status status = mo_cuda_check(api, "cuInit", api->cuInit(0), err);
+
+    if (status == MO_OK)
+        status =
+            mo_cuda_check(api, "cuDriverGetVersion",
+                          api->cuDriverGetVersion(&api->driver_version), err);
+    if (status == MO_OK)
+        status = mo_cuda_check(api, "cuDeviceGetCount",
+                               api->cuDeviceGetCount(&gpus), err);
+    if (status == MO_OK && gpus == 0)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "CUDA: the driver sees no GPU; see nvidia-smi and "
+                       "CUDA_VISIBLE_DEVICES");
+    return status;
+}
+
+static mo_status start_nvrtc(mo_cuda_api *api, mo_error *err)
+{
+    int major = 0, minor = 0;
+    mo_status status = mo_cuda_library_load(&nvrtc, api, err);
+
+    if (status == MO_OK)
+        status = mo_cuda_check_nvrtc(api, "nvrtcVersion",
+                                     api->nvrtcVersion(&major, &minor), err);
+    api->nvrtc_version = major * 1000 + minor * 10;
+    return status;
+}
+
+/* cuDNN needs the others: what is loaded already it finds by name. */
+static void load_optional(mo_cuda_api *api)
+{
+    (void) api;
+#ifdef HAVE_CUBLASLT
+    api->has_cublaslt = mo_cuda_library_load(&cublaslt, api, NULL) == MO_OK;
+#endif
+#ifdef HAVE_CUDNN
+    api->has_cudnn = mo_cuda_library_load(&cudnn, api, NULL) == MO_OK;
+#endif
+}
+
+static void look_for_all(void)
+{
+    mo_cuda_api *api = &found.api;
+
+    found.status = mo_cuda_library_load(&driver, api, &found.err);
+    if (found.status == MO_OK)
+        found.status = start_driver(api, &found.err);
+    if (found.status == MO_OK)
+        found.status = start_nvrtc(api, &found.err);
+    if (found.status == MO_OK)
+        load_optional(api);
+}
+
+mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err)
+{
+    pthread_once(&found.once, look_for_all);
+    if (found.status != MO_OK) {
+        if (err)
+            *err = found.err;
+        return found.status;
+    }
+    *api = &found.api;
+    return MO_OK;
+}
+
+mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err)
+{
+    return start_nvrtc(api, err);
+}

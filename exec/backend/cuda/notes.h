@@ -1,0 +1,21 @@
+/*
+ * notes.h - what was measured before: which way was the fastest, by key.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_NOTES_H
+#define MO_EXEC_BACKEND_CUDA_NOTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec/backend/cuda/choose.h"
+
+/* Is there a note, and the way it names among these? */
+bool mo_cuda_notes_find(const mo_cuda_notes *notes, uint64_t key,
+                        const char *const *names, int n, int *best,
+                        int64_t *ns);
+
+/* Instead of what was noted before.  Without memory nothing is noted. */
+void mo_cuda_notes_add(mo_cuda_notes *notes, uint64_t key, const char *name,
+                       int64_t ns);
+
+#endif
