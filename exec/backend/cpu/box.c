@@ -2,129 +2,17 @@
 
 #include <string.h>
 
-#include "base/array.h"
+#include "exec/backend/boxes.h"
 
 /* What is worth a job of its own, and the rows done before going on. */
 enum { JOB_BYTES = 1 << 16, SQUARE = 16 };
 
-/* ---- inside of the tensors? */
-
-/* Are all elements that offset and strides lead to within 0 .. elements - 1? */
-static bool is_within(const mo_copy_box *box, int64_t offset,
-                      const int64_t *stride, int64_t elements)
-{
-    int64_t low = offset, high = offset;
-
-    for (int d = 0; d < box->rank; d++) {
-        int64_t way;
-
-        if (!mo_int64_mul(box->extent[d] - 1, stride[d], &way) ||
-            !mo_int64_add(way < 0 ? low : high, way, way < 0 ? &low : &high))
-            return false;
-    }
-    return low >= 0 && high < elements;
-}
-
-static bool is_empty(const mo_copy_box *box)
-{
-    for (int d = 0; d < box->rank; d++)
-        if (box->extent[d] <= 0)
-            return true;
-    return false;
-}
-
-static mo_status check(const mo_copy_box *box, const mo_call_operand *in,
-                       const mo_desc *out, mo_error *err)
-{
-    const mo_desc *to = &out[box->to];
-    const mo_desc *from = box->from < 0 ? NULL : &in[box->from].desc;
-
-    if (!is_within(box, box->out_offset, box->out_stride,
-                   mo_desc_elements(to)) ||
-        (from && !is_within(box, box->in_offset, box->in_stride,
-                            mo_desc_elements(from))))
-        return mo_fail(err, MO_E_INPUT, "a copy leaves its tensors");
-    if (from && mo_elem_bytes(from->elem) != mo_elem_bytes(to->elem))
-        return mo_fail(err, MO_E_INPUT, "a copy cannot turn %s into %s",
-                       mo_elem_name(from->elem), mo_elem_name(to->elem));
-    return MO_OK;
-}
-
 /* ---- dimensions */
 
-typedef struct dim {
-    int64_t extent, in, out; /* strides, in bytes */
-} dim;
-
-typedef struct dims {
-    int n;
-    dim at[MO_MAX_RANK + 2];
-} dims;
-
-static void push(dims *list, dim d)
-{
-    list->at[list->n++] = d;
-}
-
-static void take_out(dims *list, int i)
-{
-    list->n--;
-    memmove(list->at + i, list->at + i + 1,
-            (size_t) (list->n - i) * sizeof *list->at);
-}
-
-static void put_in(dims *list, int i, dim d)
-{
-    memmove(list->at + i + 1, list->at + i,
-            (size_t) (list->n - i) * sizeof *list->at);
-    list->at[i] = d;
-    list->n++;
-}
-
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
-/* Outermost first: the larger its steps in the output, the farther out.  Which
- * dimension comes first does not change what is copied. */
-static dims sorted_dims(const mo_copy_box *box, int64_t width)
-{
-    dims list = { 0 };
-
-    for (int d = 0; d < box->rank; d++) {
-        dim one = { .extent = box->extent[d] };
-        int i = list.n;
-
-        if (one.extent == 1)
-            continue;
-        one.in = box->from < 0 ? 0 : box->in_stride[d] * width;
-        one.out = box->out_stride[d] * width;
-        while (i > 0 && magnitude(list.at[i - 1].out) < magnitude(one.out))
-            i--;
-        put_in(&list, i, one);
-    }
-    return list;
-}
-
-/* Two that lie behind each other on both sides are one. */
-static void merge_dims(dims *list)
-{
-    for (int i = list->n - 1; i > 0; i--) {
-        dim *outer = &list->at[i - 1], *inner = &list->at[i];
-
-        if (outer->in != inner->in * inner->extent ||
-            outer->out != inner->out * inner->extent)
-            continue;
-        inner->extent *= outer->extent;
-        take_out(list, i - 1);
-    }
-}
-
 /* The row that is contiguous on both sides becomes the element. */
-static void widen_element(dims *list, int64_t *width)
+static void widen_element(mo_box_dims *list, int64_t *width)
 {
-    const dim *last;
+    const mo_box_dim *last;
 
     if (list->n == 0)
         return;
@@ -137,16 +25,16 @@ static void widen_element(dims *list, int64_t *width)
 
 /* A turned plane has the dimension along which the input is contiguous right
  * before the last, along which the output is. */
-static void turn_plane(dims *list, int64_t width)
+static void turn_plane(mo_box_dims *list, int64_t width)
 {
     if (list->n < 3 || list->at[list->n - 1].out != width)
         return;
     for (int i = 0; i < list->n - 1; i++)
         if (list->at[i].in == width) {
-            dim contiguous = list->at[i];
+            mo_box_dim contiguous = list->at[i];
 
-            take_out(list, i);
-            put_in(list, list->n - 1, contiguous);
+            mo_box_dims_take(list, i);
+            mo_box_dims_put(list, list->n - 1, contiguous);
             return;
         }
 }
@@ -172,12 +60,12 @@ static void cut_work(mo_cpu_box *box)
     box->n_at_once = unit < JOB_BYTES ? JOB_BYTES / unit : 1;
 }
 
-static void set_dims(mo_cpu_box *box, dims *list, int64_t width)
+static void set_dims(mo_cpu_box *box, mo_box_dims *list, int64_t width)
 {
-    const dim *row, *column;
+    const mo_box_dim *row, *column;
 
     while (list->n < 2)
-        put_in(list, 0, (dim){ .extent = 1 });
+        mo_box_dims_put(list, 0, (mo_box_dim){ .extent = 1 });
     row = &list->at[list->n - 2];
     column = &list->at[list->n - 1];
     box->plane =
@@ -195,12 +83,12 @@ static void set_dims(mo_cpu_box *box, dims *list, int64_t width)
 
 /* A very long row is cut into shorter ones, so that several can move it; the
  * rest that is left over at their ends is a second box. */
-static int set_long_rows(mo_cpu_box made[2], dims *list, int64_t width)
+static int set_long_rows(mo_cpu_box made[2], mo_box_dims *list, int64_t width)
 {
     int64_t n = width / JOB_BYTES, rest = width % JOB_BYTES;
-    dims around = *list;
+    mo_box_dims around = *list;
 
-    push(list, (dim){ n, JOB_BYTES, JOB_BYTES });
+    mo_box_dims_put(list, list->n, (mo_box_dim){ n, JOB_BYTES, JOB_BYTES });
     set_dims(&made[0], list, JOB_BYTES);
     if (rest == 0)
         return 1;
@@ -212,39 +100,27 @@ static int set_long_rows(mo_cpu_box made[2], dims *list, int64_t width)
     return 2;
 }
 
-mo_status mo_cpu_box_make(const mo_copy_box *box, const mo_call_operand *in,
-                          const mo_desc *out, mo_cpu_box made[2], int *n_made,
-                          mo_error *err)
+int mo_cpu_box_make(const mo_copy_box *box, mo_elem elem, mo_cpu_box made[2])
 {
-    mo_elem elem = out[box->to].elem;
     int64_t width = (int64_t) mo_elem_bytes(elem);
-    mo_status status;
-    dims list;
+    mo_box_dims list;
 
-    *n_made = 0;
-    if (is_empty(box))
-        return MO_OK;
-    status = check(box, in, out, err);
-    if (status != MO_OK)
-        return status;
+    if (mo_box_elements(box) == 0)
+        return 0;
     made[0] =
         (mo_cpu_box){ .from = box->from,
                       .to = box->to,
                       .in_offset = box->from < 0 ? 0 : box->in_offset * width,
                       .out_offset = box->out_offset * width };
     if (box->from < 0)
-        mo_dense_put(&(mo_dense){ { elem, { 0 } }, &made[0].fill, false }, 0,
-                     box->fill);
-    list = sorted_dims(box, width);
-    merge_dims(&list);
+        made[0].fill = mo_box_filler(box, elem);
+    list = mo_box_dims_of(box, width);
     widen_element(&list, &width);
     turn_plane(&list, width);
-    *n_made = 1;
     if (width >= 2 * JOB_BYTES)
-        *n_made = set_long_rows(made, &list, width);
-    else
-        set_dims(&made[0], &list, width);
-    return MO_OK;
+        return set_long_rows(made, &list, width);
+    set_dims(&made[0], &list, width);
+    return 1;
 }
 
 /* ---- running */

@@ -14,8 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
-#include "exec/backend/backend.h"
 #include "exec/op/call.h"
 
 /* A plane of elements: rows and columns, each so many bytes apart. */
@@ -41,11 +39,9 @@ typedef struct mo_cpu_box {
     int64_t n_at_once; /* units that are worth a job */
 } mo_cpu_box;
 
-/* Fills made, which may become two boxes; *n_made = how many, 0 when there is
- * nothing to do.  Fails where the box is not within the tensors. */
-mo_status mo_cpu_box_make(const mo_copy_box *box, const mo_call_operand *in,
-                          const mo_desc *out, mo_cpu_box made[2], int *n_made,
-                          mo_error *err);
+/* Fills made, which may become two boxes; how many, 0 when there is nothing to
+ * do.  The box is one that mo_boxes_check has seen, elem the type it writes. */
+int mo_cpu_box_make(const mo_copy_box *box, mo_elem elem, mo_cpu_box made[2]);
 
 /* Does units begin to end - 1.  in and out are the operands' own bytes. */
 void mo_cpu_box_run(const mo_cpu_box *box, const void *in, void *out,

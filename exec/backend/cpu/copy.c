@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "exec/backend/boxes.h"
 #include "exec/backend/cpu/box.h"
 #include "exec/backend/cpu/cpu.h"
 
@@ -100,28 +101,6 @@ static mo_status run_copy(mo_unit *unit, const mo_kernel *kernel,
     return MO_OK;
 }
 
-static int64_t elements_of(const mo_copy_box *box)
-{
-    int64_t elements = 1;
-
-    for (int d = 0; d < box->rank; d++)
-        elements *= box->extent[d] > 0 ? box->extent[d] : 0;
-    return elements;
-}
-
-/* Every element of a result is written.  So boxes with no more elements than
- * the results have write each of them once. */
-static bool are_apart(const mo_call *call, const mo_desc *out)
-{
-    int64_t left = 0;
-
-    for (int i = 0; i < call->n_out; i++)
-        left += mo_desc_elements(&out[i]);
-    for (int i = 0; i < call->u.copy.n_boxes; i++)
-        left -= elements_of(&call->u.copy.boxes[i]);
-    return left >= 0;
-}
-
 static bool is_small(const mo_call *call, const mo_desc *out)
 {
     int64_t bytes = 0;
@@ -131,49 +110,24 @@ static bool is_small(const mo_call *call, const mo_desc *out)
     return bytes <= SMALL_BYTES;
 }
 
-static mo_status check_call(const mo_call *call, const mo_call_operand *in,
-                            const mo_desc *out, mo_error *err)
+static void make_boxes(copy_kernel *copy, const mo_call *call,
+                       const mo_desc *out)
 {
-    const mo_copy_call *copy = &call->u.copy;
+    for (int i = 0; i < call->u.copy.n_boxes; i++) {
+        const mo_copy_box *box = &call->u.copy.boxes[i];
+        int n_made = mo_cpu_box_make(box, out[box->to].elem,
+                                     &copy->boxes[copy->n_boxes]);
 
-    for (int i = 0; i < copy->n_boxes; i++) {
-        const mo_copy_box *box = &copy->boxes[i];
-
-        if (box->to < 0 || box->to >= call->n_out || box->from >= call->n_in)
-            return mo_fail(err, MO_E_INPUT, "a copy has no such operand");
-        if (box->from < 0 && copy->fill_in >= 0 &&
-            (copy->fill_in >= call->n_in ||
-             mo_desc_elements(&in[copy->fill_in].desc) < 1 ||
-             mo_elem_bytes(in[copy->fill_in].desc.elem) !=
-                 mo_elem_bytes(out[box->to].elem)))
-            return mo_fail(err, MO_E_INPUT,
-                           "a copy has no number to fill "
-                           "with");
-    }
-    return MO_OK;
-}
-
-static mo_status make_boxes(copy_kernel *copy, const mo_call *call,
-                            const mo_call_operand *in, const mo_desc *out,
-                            mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; status == MO_OK && i < call->u.copy.n_boxes; i++) {
-        int n_made = 0;
-
-        status = mo_cpu_box_make(&call->u.copy.boxes[i], in, out,
-                                 &copy->boxes[copy->n_boxes], &n_made, err);
-        for (int k = 0; status == MO_OK && k < n_made; k++) {
-            const mo_cpu_box *box = &copy->boxes[copy->n_boxes];
-            int64_t jobs = (box->n_units + box->n_at_once - 1) / box->n_at_once;
+        for (int k = 0; k < n_made; k++) {
+            const mo_cpu_box *made = &copy->boxes[copy->n_boxes];
+            int64_t jobs =
+                (made->n_units + made->n_at_once - 1) / made->n_at_once;
 
             copy->first_job[copy->n_boxes + 1] =
                 copy->first_job[copy->n_boxes] + jobs;
             copy->n_boxes++;
         }
     }
-    return status;
 }
 
 static void drop_copy(mo_kernel *kernel)
@@ -201,17 +155,17 @@ static mo_status prepare_copy(mo_unit *unit, const mo_call *call,
     copy->fill_in = call->u.copy.fill_in;
     copy->boxes = calloc(most, sizeof *copy->boxes);
     copy->first_job = calloc(most, sizeof *copy->first_job);
-    status = copy->boxes && copy->first_job ? check_call(call, in, out, err)
+    status = copy->boxes && copy->first_job ? mo_boxes_check(call, in, out, err)
                                             : mo_fail_memory(err);
     if (status == MO_OK)
-        status = make_boxes(copy, call, in, out, err);
+        make_boxes(copy, call, out);
     if (status == MO_OK && copy->first_job[copy->n_boxes] > INT32_MAX)
         status = mo_fail(err, MO_E_LIMIT, "a copy is too large");
     if (status != MO_OK) {
         drop_copy(&copy->base);
         return status;
     }
-    copy->apart = are_apart(call, out);
+    copy->apart = mo_boxes_are_apart(call, out);
     copy->small = is_small(call, out);
     *kernel = &copy->base;
     return MO_OK;
