@@ -5,6 +5,7 @@
 #include "coarsen/gcof.h"
 #include "coarsen/rules.h"
 #include "exec/plan/plan.h"
+#include "exec/plan/uses.h"
 
 /*
  * A call that is followed by elementwise work on what it makes, and on nothing
@@ -19,38 +20,15 @@
 typedef struct fusing {
     mo_plan *plan;
     int *group; /* by op of the placed graph */
-    int *maker; /* by value: the call that makes it, or MO_PLAN_NONE */
-    int *reads; /* by value: operands that are it; views and outputs count */
+    mo_uses uses;
     bool *gone; /* by call: it is a part of another */
 } fusing;
 
 static void clear(fusing *f)
 {
     free(f->gone);
-    free(f->reads);
-    free(f->maker);
+    mo_uses_clear(&f->uses);
     free(f->group);
-}
-
-static void count_reads(fusing *f)
-{
-    const mo_plan *plan = f->plan;
-
-    for (int v = 0; v < plan->n_values; v++) {
-        f->maker[v] = MO_PLAN_NONE;
-        if (plan->values[v].view_of != MO_PLAN_NONE)
-            f->reads[plan->values[v].view_of]++;
-    }
-    for (int i = 0; i < plan->n_outputs; i++)
-        f->reads[plan->outputs[i].value]++;
-    for (int c = 0; c < plan->n_calls; c++) {
-        const mo_call *call = &plan->calls[c].call;
-
-        for (int i = 0; i < call->n_in; i++)
-            f->reads[call->in[i]]++;
-        for (int i = 0; i < call->n_out; i++)
-            f->maker[call->out[i]] = c;
-    }
 }
 
 static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
@@ -68,16 +46,15 @@ static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
 static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
                        mo_error *err)
 {
-    size_t n_values = (size_t) plan->n_values + 1;
+    mo_status status = mo_uses_find(plan, &f->uses, err);
 
     f->plan = plan;
     f->group = calloc((size_t) source->placed->n_ops + 1, sizeof *f->group);
-    f->maker = calloc(n_values, sizeof *f->maker);
-    f->reads = calloc(n_values, sizeof *f->reads);
     f->gone = calloc((size_t) plan->n_calls + 1, sizeof *f->gone);
-    if (!f->group || !f->maker || !f->reads || !f->gone)
+    if (status != MO_OK)
+        return status;
+    if (!f->group || !f->gone)
         return mo_fail_memory(err);
-    count_reads(f);
     return match_rules(source->placed, f->group, err);
 }
 
@@ -145,10 +122,10 @@ static bool is_in_step(const mo_plan *plan, const mo_call *second, int at)
 static int base_of(const fusing *f, int c, int at)
 {
     const mo_plan_call *second = &f->plan->calls[c];
-    int value = second->call.in[at], p = f->maker[value];
+    int value = second->call.in[at], p = f->uses.maker[value];
     const mo_plan_call *first;
 
-    if (p == MO_PLAN_NONE || f->reads[value] != 1)
+    if (p == MO_PLAN_NONE || f->uses.reads[value] != 1)
         return MO_PLAN_NONE;
     first = &f->plan->calls[p];
     if (first->device != second->device ||

@@ -28,6 +28,15 @@ static mo_status make_devices(const mo_instance *x, mo_plan *plan,
     return MO_OK;
 }
 
+/* What attention no longer reads would keep others from fusing. */
+static mo_status attend(const mo_plan_source *source, mo_plan *plan,
+                        mo_error *err)
+{
+    mo_status status = mo_plan_attend(source, plan, err);
+
+    return status == MO_OK ? mo_plan_prune(plan, err) : status;
+}
+
 /* What nobody reads would keep calls apart; what passes leave behind them is
  * taken out in the end. */
 static mo_status improve(const mo_plan_source *source, mo_plan *plan,
@@ -37,6 +46,8 @@ static mo_status improve(const mo_plan_source *source, mo_plan *plan,
 
     if (status == MO_OK)
         status = mo_plan_known(plan, err);
+    if (status == MO_OK && source->attend)
+        status = attend(source, plan, err);
     if (status == MO_OK && source->fuse)
         status = mo_plan_fuse(source, plan, err);
     if (status == MO_OK && source->layout)

@@ -141,8 +141,10 @@ typedef struct mo_plan_source {
     const mo_instance *instance;
     const mo_schedule *schedule;
     mo_constants *constants;
-    bool fuse;        /* several calls into one, as the default rules say */
-    bool layout;      /* let convolutions have channels last */
+    bool fuse;   /* several calls into one, as the default rules say */
+    bool layout; /* let convolutions have channels last */
+    /* By device: products around a softmax become attention.  NULL: nowhere */
+    const bool *attend;
     const int *lanes; /* by device: at most so many; NULL: one each */
     mo_elem reals;    /* what f32 becomes inside: MO_F32, MO_F16, MO_BF16 */
     /* Told of every op that cannot be run before making the plan fails; may be
@@ -168,6 +170,9 @@ mo_desc mo_plan_output_desc(const mo_plan *plan, int i);
  * value of another device. */
 mo_status mo_plan_lower(const mo_plan_source *source, mo_plan *plan,
                         mo_error *err);
+/* Attention where source->attend says so; exec/plan/attend.c */
+mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
+                         mo_error *err);
 /* Calls of one item, or of neighbours of one default group on one device, that
  * a backend does as one.  exec/plan/fuse.c */
 mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
