@@ -11,6 +11,7 @@
 static mo_execution_device devices[] = {
     { .id = "A",
       .items = 3,
+      .backend = "cpu",
       .threads = 2,
       .weight_bytes = 2048,
       .arena_bytes = 1024,
@@ -19,6 +20,7 @@ static mo_execution_device devices[] = {
       .capacity_bytes = 1 << 20,
       .busy_ns = 500000 },
     { .id = "B\n",
+      .backend = "cuda",
       .allocated_bytes = MO_UNKNOWN,
       .capacity_bytes = INT64_MAX,
       .busy_ns = MO_UNKNOWN },
@@ -38,6 +40,7 @@ static mo_execution told(void)
         .coarse_ops = 3,
         .edges = 4,
         .transport = "local",
+        .precision = "tf32",
         .n_ranks = 1,
         .measured = true,
         .runs = 20,
@@ -79,7 +82,8 @@ static const char *const lines[] = {
     "transfers   2, 3.00 KiB\n",
     "A                3 ops   2 threads  weights 2.00 KiB, values 1.00 KiB, "
     "allocated 4.00 KiB of 1.00 MiB, 47.6 % busy\n",
-    "B\\n ", /* a line stays a line */
+    "B\\n              0 ops  on cuda  weights ", /* a line stays a line */
+    "precision   tf32\n",
     "matmul                 3           700.0           600.0\n",
     "output 0    probabilities f32[1,10] -> out/output0.npy  error 2e-07\n",
     "equal to a folder: largest error 2e-07, tolerance 0.0001\n",
@@ -110,14 +114,14 @@ START_TEST(what_differs_is_said_aloud)
 END_TEST
 
 static const char *const keys[] = {
-    "graph",        "cluster",      "ops",
-    "coarse_ops",   "edges",        "devices",
-    "makespan_us",  "measured_us",  "measured_spread_us",
-    "predicted_us", "max_error",    "transport",
-    "ranks",        "runs",         "warm_ups",
-    "path_ratio",   "kernel_ratio", "transfers",
-    "sent_bytes",   "by_device",    "by_class",
-    "outputs",
+    "graph",        "cluster",     "ops",
+    "coarse_ops",   "edges",       "devices",
+    "makespan_us",  "measured_us", "measured_spread_us",
+    "predicted_us", "max_error",   "transport",
+    "ranks",        "precision",   "runs",
+    "warm_ups",     "path_ratio",  "kernel_ratio",
+    "transfers",    "sent_bytes",  "by_device",
+    "by_class",     "outputs",
 };
 
 START_TEST(programs_are_told_in_this_order)

@@ -116,12 +116,12 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
     const mo_cluster *cluster = w->job.review.made.loaded.cluster;
     bool all = w->rank == 0 && o->check;
     mo_status status = mo_exec_units_make(cluster, w->n_ranks, w->rank,
-                                          (int) o->threads, &w->units, err);
+                                          &o->wants, &w->units, err);
 
     if (status == MO_OK)
         mo_exec_units_tell(&w->units, cluster, w->rank, &o->talk);
     if (status == MO_OK)
-        status = mo_exec_job_plan(o, w->rank == 0, &w->job, err);
+        status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
     if (status == MO_OK)
         status = mo_plan_fits(w->job.plan, NULL, err);
     if (status == MO_OK)
@@ -145,6 +145,7 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0,
         .runs = (int) o->runs,
         .trace = true,
+        .eager = o->wants.eager,
     };
 
     return mo_run_plan(w->job.plan, &options, &w->result, err);
@@ -224,6 +225,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     mo_status status = check_options(o, operands[0], err);
 
     (void) n_operands;
+    if (o->tolerance < 0)
+        o->tolerance = mo_exec_tolerance(&o->wants);
     if (status == MO_OK)
         status = open_world(o, &w, err);
     if (status != MO_OK)
@@ -245,7 +248,8 @@ int main(int argc, char **argv)
         .prepare = MO_REVIEW_DEFAULTS,
         .weights = MO_EXEC_NO_SEED,
         .runs = 1,
-        .tolerance = 1e-4,
+        .wants = MO_EXEC_WANTS_DEFAULTS,
+        .tolerance = -1,
         .outputs = { [MO_EXEC_REPORT] = { .option = "--report", .path = "-" },
                      [MO_EXEC_TRACE] = { .option = "--trace" },
                      [MO_EXEC_PLAN] = { .option = "--plan" } },
@@ -269,15 +273,16 @@ int main(int argc, char **argv)
           MO_OPTION_FLAG, .to = &o.check },
         { 0, "reference", "DIR", "compare with output0.npy, ... there",
           MO_OPTION_TEXT, .to = &o.reference },
-        { 0, "tolerance", "T", "how far off outputs may be, 1e-4",
+        { 0, "tolerance", "T", "how far off outputs may be, 1e-4 in f32",
           MO_OPTION_DOUBLE, .to = &o.tolerance, .min = 0, .max = 1e9 },
         { 0, "runs", "N", "timed runs, after 5 that are not when N > 1",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
         { 0, "transport", "T", "how tensors travel; as it was started",
           MO_OPTION_TEXT, .to = &o.transport, .choices = "local|mpi" },
         { 0, "threads", "N", "of each device, whatever the cluster says",
-          MO_OPTION_INT, .to = &o.threads, .min = 1,
+          MO_OPTION_INT, .to = &o.wants.threads, .min = 1,
           .max = MO_UNIT_MOST_THREADS },
+        MO_EXEC_WANTS_OPTIONS(&o.wants),
         { 0, "no-fuse", NULL, "every call by itself", MO_OPTION_FLAG,
           .to = &o.no_fuse },
         { 0, "no-layout", NULL, "all tensors as the network has them",

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/option.h"
+#include "cli/exec_backend.h"
 #include "cli/outputs.h"
 #include "cli/prepare.h"
 #include "cli/talk.h"
@@ -23,14 +24,14 @@ typedef struct mo_exec_options {
     int64_t seed;    /* of inputs */
     int64_t weights; /* seed of those that are missing, or MO_EXEC_NO_SEED */
     const char *transport;
-    int64_t threads;         /* of each device; 0: as the cluster says */
+    mo_exec_wants wants;
     bool no_fuse, no_layout; /* plain plans, for comparison */
     int64_t runs;
     bool dry_run;
     const char *output; /* a folder, or NULL */
     bool check;
     const char *reference; /* a folder, or NULL */
-    double tolerance;
+    double tolerance;      /* negative: as the precision allows */
     bool json;
     mo_output outputs[MO_EXEC_OUTPUTS];
     mo_talk talk;

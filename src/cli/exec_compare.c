@@ -90,22 +90,28 @@ static mo_status run_single(const mo_plan *plan, const mo_exec_units *units,
 {
     const mo_world_options world_options = { 0 };
     int *here = calloc((size_t) units->n + 1, sizeof *here);
+    const mo_backend **backends =
+        calloc((size_t) units->n + 1, sizeof *backends);
     mo_run_options options = {
         .transport = &mo_transport_local,
-        .backends = units->backends,
+        .backends = backends,
         .units = units->options,
         .rank_of = here,
         .inputs = inputs->values,
         .runs = 1,
     };
     mo_status status =
-        here ? mo_transport_local.open(&world_options, &options.world, err)
-             : mo_fail_memory(err);
+        here && backends
+            ? mo_transport_local.open(&world_options, &options.world, err)
+            : mo_fail_memory(err);
 
+    for (int k = 0; backends && k < units->n; k++)
+        backends[k] = &mo_backend_cpu;
     if (status == MO_OK) {
         status = mo_run_plan(plan, &options, result, err);
         mo_transport_local.close(options.world);
     }
+    free(backends);
     free(here);
     return status;
 }

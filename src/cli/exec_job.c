@@ -153,7 +153,9 @@ static void tell_op(void *context, int line, const char *what)
     say(to, &cannot);
 }
 
+/* units: NULL for what any CPU runs. */
 static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
+                           const mo_exec_units *units,
                            const mo_schedule *schedule, listener *to,
                            mo_plan **plan, mo_error *err)
 {
@@ -167,6 +169,9 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
         .constants = job->constants,
         .fuse = !o->no_fuse,
         .layout = !o->no_layout,
+        .lanes = units ? units->lanes : NULL,
+        .attend = units ? units->attend : NULL,
+        .reals = units ? mo_exec_reals(&o->wants) : MO_F32,
         .cannot = to ? tell_op : NULL,
         .context = to,
     };
@@ -198,8 +203,8 @@ static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_exec_job_plan(const mo_exec_options *o, bool speaks,
-                           mo_exec_job *job, mo_error *err)
+mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
+                           bool speaks, mo_exec_job *job, mo_error *err)
 {
     const char *graph = job->review.located.graph;
     bool random = o->weights != MO_EXEC_NO_SEED;
@@ -216,7 +221,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, bool speaks,
         status = mo_constants_new(job->review.made.fine, &options,
                                   &job->constants, err);
     if (status == MO_OK)
-        status = make_plan(o, job, job->review.judgement.schedule,
+        status = make_plan(o, job, units, job->review.judgement.schedule,
                            speaks ? &to : NULL, &job->plan, err);
     if (status != MO_OK)
         mo_error_place(err, graph, 0);
@@ -243,7 +248,7 @@ mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
     if (status == MO_OK)
         status = mo_schedule_shift(x, schedule, err);
     if (status == MO_OK)
-        status = make_plan(o, job, schedule, NULL, plan, err);
+        status = make_plan(o, job, NULL, schedule, NULL, plan, err);
     mo_schedule_free(schedule);
     free(devices);
     return status;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/exec.h"
+#include "cli/exec_units.h"
 #include "cli/review.h"
 #include "exec/constants.h"
 #include "exec/plan/plan.h"
@@ -29,11 +30,13 @@ void mo_exec_job_clear(mo_exec_job *job);
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err);
 
-/* Makes the plan of a valid job; speaks: ops that cannot be run are told. */
-mo_status mo_exec_job_plan(const mo_exec_options *o, bool speaks,
-                           mo_exec_job *job, mo_error *err);
+/* Makes the plan of a valid job for units; speaks: ops that cannot be run are
+ * told. */
+mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
+                           bool speaks, mo_exec_job *job, mo_error *err);
 
-/* Another one with everything on one device, for comparison. */
+/* Another one with everything on one device, for comparison: on CPU threads,
+ * and f32 as the network has it. */
 mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
                              int device, mo_plan **plan, mo_error *err);
 

@@ -50,7 +50,10 @@ static void fill_devices(filling *f)
     for (int k = 0; k < plan->n_devices; k++)
         f->e.devices[k] = (mo_execution_device){
             .id = plan->devices[k].id,
-            .threads = f->from->units->options[k].threads,
+            .backend = f->from->units->backends[k]->name,
+            .threads = f->from->units->backends[k]->apart
+                           ? 0
+                           : f->from->units->options[k].threads,
             .weight_bytes = plan->devices[k].weight_bytes,
             .arena_bytes = plan->devices[k].arena_bytes,
             .capacity_bytes = plan->devices[k].capacity_bytes,
@@ -98,14 +101,16 @@ static void fill_outputs(filling *f, const mo_exec_files *files)
     const mo_plan *plan = f->from->job->plan;
     const mo_exec_comparison *c = f->from->comparison;
 
-    for (int i = 0; i < plan->n_outputs; i++)
+    for (int i = 0; i < plan->n_outputs; i++) {
+        const mo_desc desc = mo_plan_output_desc(plan, i);
+
         f->e.outputs[i] = (mo_execution_output){
             .name = plan->outputs[i].name,
-            .type = mo_desc_say(&plan->values[plan->outputs[i].value].desc,
-                                f->types[i]),
+            .type = mo_desc_say(&desc, f->types[i]),
             .file = files->n > 0 ? files->outputs[i].path : NULL,
             .error = c ? c->errors[i] : NAN,
         };
+    }
     f->e.max_error = c ? c->max_error : NAN;
     f->e.compared_with = c && !isnan(c->max_error) ? c->with : NULL;
 }
@@ -151,6 +156,7 @@ static mo_status fill(const mo_exec_options *o, const mo_exec_files *files,
     f->e.edges = r->made.fine->n_edges;
     f->e.coarse_ops = r->made.loaded.instance->n;
     f->e.transport = f->from->transport;
+    f->e.precision = o->wants.precision;
     f->e.n_ranks = f->from->n_ranks;
     f->e.warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0;
     f->e.tolerance = o->tolerance;

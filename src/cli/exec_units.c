@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/team.h"
 #include "base/utf8.h"
@@ -17,6 +18,8 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->rank_of);
     free(units->options);
     free(units->backends);
+    free(units->lanes);
+    free(units->attend);
     *units = (mo_exec_units){ 0 };
 }
 
@@ -73,64 +76,64 @@ static int share(const mo_exec_units *units, int rank)
     return local > 0 && cores > local ? cores / local : 1;
 }
 
-static void set_unit(const mo_device *device, int threads, int fallback,
-                     mo_unit_options *unit)
+static void set_unit(const mo_device *device, const mo_exec_wants *wants,
+                     int fallback, mo_unit_options *unit)
 {
-    int wanted = threads > 0 ? threads : device->threads;
+    int wanted = wants->threads > 0 ? (int) wants->threads : device->threads;
+    const char *cache = wants->cache;
 
     if (wanted > MO_UNIT_MOST_THREADS)
         wanted = MO_UNIT_MOST_THREADS;
-    *unit = (mo_unit_options){ .threads = wanted > 0 ? wanted : fallback,
-                               .cpus = device->cpus,
-                               .n_cpus = device->n_cpus };
+    *unit = (mo_unit_options){
+        .threads = wanted > 0 ? wanted : fallback,
+        .cpus = device->cpus,
+        .n_cpus = device->n_cpus,
+        .precision = mo_exec_products(wants),
+        .cache = cache && strcmp(cache, "none") == 0 ? "" : cache,
+        .measure = !wants->no_measure,
+    };
+}
+
+static mo_status set_units(const mo_cluster *cluster, int rank,
+                           const mo_exec_wants *wants, mo_exec_units *units,
+                           mo_error *err)
+{
+    int *gpus = calloc((size_t) units->n, sizeof *gpus);
+    int each = share(units, rank);
+    mo_status status = gpus ? mo_exec_backends_choose(
+                                  cluster, wants, units->backends, gpus, err)
+                            : mo_fail_memory(err);
+
+    for (int k = 0; k < units->n && status == MO_OK; k++) {
+        set_unit(&cluster->devices[k], wants, each, &units->options[k]);
+        units->options[k].gpu = gpus[k];
+        units->lanes[k] = units->backends[k]->apart ? (int) wants->lanes : 1;
+        units->attend[k] = units->backends[k]->apart;
+    }
+    free(gpus);
+    return status;
 }
 
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
-                             int threads, mo_exec_units *units, mo_error *err)
+                             const mo_exec_wants *wants, mo_exec_units *units,
+                             mo_error *err)
 {
     size_t n = (size_t) cluster->n_devices;
     mo_status status;
-    int each;
 
     units->n = cluster->n_devices;
     units->rank_of = calloc(n, sizeof *units->rank_of);
     units->options = calloc(n, sizeof *units->options);
     units->backends = calloc(n, sizeof *units->backends);
-    if (!units->rank_of || !units->options || !units->backends)
+    units->lanes = calloc(n, sizeof *units->lanes);
+    units->attend = calloc(n, sizeof *units->attend);
+    if (!units->rank_of || !units->options || !units->backends ||
+        !units->lanes || !units->attend)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
-    if (status != MO_OK)
-        return status;
-    each = share(units, rank);
-    for (size_t k = 0; k < n; k++) {
-        set_unit(&cluster->devices[k], threads, each, &units->options[k]);
-        units->backends[k] = &mo_backend_cpu;
-    }
-    return MO_OK;
-}
-
-static void tell_others(const mo_cluster *cluster, const mo_talk *talk)
-{
-    char list[LINE_SIZE] = "", line[LINE_SIZE];
-    size_t n = 0;
-    int count = 0;
-
-    for (int k = 0; k < cluster->n_devices; k++) {
-        if (cluster->devices[k].is_cpu)
-            continue;
-        if (n + 1 < sizeof list)
-            n += (size_t) snprintf(list + n, sizeof list - n, "%s%s",
-                                   count > 0 ? ", " : "",
-                                   cluster->devices[k].id);
-        count++;
-    }
-    if (count > 0 && !talk->quiet)
-        fprintf(stderr,
-                "%s: device%s %s %s run on CPU threads: times are "
-                "the CPU's\n",
-                talk->command, count > 1 ? "s" : "",
-                mo_utf8_visible(line, sizeof line, list),
-                count > 1 ? "are" : "is");
+    if (status == MO_OK)
+        status = set_units(cluster, rank, wants, units, err);
+    return status;
 }
 
 /* The first processor of the list that is not ours to use, or -1. */
@@ -162,11 +165,12 @@ static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
 void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
                         int rank, const mo_talk *talk)
 {
-    tell_others(cluster, talk);
+    mo_exec_backends_tell(cluster, units->backends, units->options, talk);
     tell_missing(units, cluster, rank, talk);
 }
 
-/* Weights are mapped and packed: the copies count, the files do not. */
+/* Weights are mapped and packed: the copies count, the files do not.  What has
+ * memory of its own says itself when it is too small. */
 mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
                             int rank, mo_error *err)
 {
@@ -176,7 +180,7 @@ mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
     for (int k = 0; k < plan->n_devices; k++) {
         const mo_plan_device *device = &plan->devices[k];
 
-        if (units->rank_of[k] != rank)
+        if (units->rank_of[k] != rank || units->backends[k]->apart)
             continue;
         if (device->arena_bytes > INT64_MAX - need ||
             device->weight_bytes > INT64_MAX - need - device->arena_bytes)

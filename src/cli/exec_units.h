@@ -4,7 +4,10 @@
 #ifndef MO_CLI_EXEC_UNITS_H
 #define MO_CLI_EXEC_UNITS_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
+#include "cli/exec_backend.h"
 #include "cli/talk.h"
 #include "cost/cluster.h"
 #include "exec/backend/backend.h"
@@ -15,21 +18,25 @@ typedef struct mo_exec_units {
     int *rank_of; /* by device */
     mo_unit_options *options;
     const mo_backend **backends;
+    int *lanes;   /* for the plan: how many calls may run side by side */
+    bool *attend; /* for the plan: attention is one call there */
 } mo_exec_units;
 
-/* threads: of each device, or 0 for what the cluster says, else an equal share
- * of the processors for each device of rank.  Begins as zeros, and is the
- * caller's to clear. */
+/* Threads of a device are what is wanted, else what the cluster says, else an
+ * equal share of the processors for each device of rank.  Begins as zeros, and
+ * is the caller's to clear. */
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
-                             int threads, mo_exec_units *units, mo_error *err);
+                             const mo_exec_wants *wants, mo_exec_units *units,
+                             mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
-/* Says which devices are none of the processors they run on, and which of rank
+/* Says what devices run on where that is not what they are, and which of rank
  * lack a processor that they should stay on. */
 void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
                         int rank, const mo_talk *talk);
 
-/* Has this machine the memory that the devices of rank need? */
+/* Has this machine the memory that the devices of rank need, of those that have
+ * none of their own? */
 mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
                             int rank, mo_error *err);
 

@@ -29,6 +29,7 @@ int main(int argc, char **argv)
     mo_profile_options o = { .clean = "all",
                              .fusion = "none",
                              .runs = 25,
+                             .wants = MO_EXEC_WANTS_DEFAULTS,
                              .talk = { .command = "moirai-profile" } };
     const mo_option options[] = {
         { 0, "train", "DEV,DEV",

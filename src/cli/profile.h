@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
+#include "cli/exec_backend.h"
 #include "cli/talk.h"
 
 typedef struct mo_profile_options {
@@ -26,6 +27,7 @@ typedef struct mo_profile_options {
     mo_option_list shapes, inputs; /* to be freed by the command */
     int64_t runs, weights;
     bool alone;
+    mo_exec_wants wants;
 } mo_profile_options;
 
 /* files: graphs with measured times, and profiles. */

@@ -44,6 +44,7 @@ static mo_exec_options job_options(const mo_profile_options *o)
                      .fusion = o->fusion,
                      .shapes = o->shapes },
         .inputs = o->inputs,
+        .wants = o->wants,
         .weights = o->weights,
         .talk = o->talk,
     };
@@ -78,7 +79,8 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
     mo_status status = load_cluster(w, err);
 
     if (status == MO_OK)
-        status = mo_exec_units_make(w->cluster, 1, 0, 0, &w->units, err);
+        status =
+            mo_exec_units_make(w->cluster, 1, 0, &w->o->wants, &w->units, err);
     if (status == MO_OK)
         status = mo_exec_job_load(&options, path, &w->job, err);
     if (status == MO_OK && !w->job.valid)
@@ -86,7 +88,7 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
                             "cannot run on one device: its ops are pinned to "
                             "several; take the pins out to measure it");
     if (status == MO_OK)
-        status = mo_exec_job_plan(&options, true, &w->job, err);
+        status = mo_exec_job_plan(&options, NULL, true, &w->job, err);
     if (status == MO_OK)
         status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
                                      true, &w->inputs, err);

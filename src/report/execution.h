@@ -13,8 +13,9 @@
 
 typedef struct mo_execution_device {
     const char *id;
-    int items;   /* ops of the placed graph that run there */
-    int threads; /* 0: as many as it may use */
+    int items;           /* ops of the placed graph that run there */
+    const char *backend; /* "cpu", "cuda" */
+    int threads;         /* 0: of a GPU */
     int64_t weight_bytes, arena_bytes;        /* as planned */
     int64_t workspace_bytes, allocated_bytes; /* as it was; MO_UNKNOWN */
     int64_t capacity_bytes;                   /* INT64_MAX: no limit */
@@ -38,6 +39,7 @@ typedef struct mo_execution {
     const char *graph, *cluster; /* files or names */
     int ops, coarse_ops, edges;
     const char *transport;
+    const char *precision; /* "f32", "tf32", ... */
     int n_ranks;
 
     bool measured; /* false: planned only */

@@ -61,6 +61,7 @@ static void put_times(const mo_execution *e, mo_out *out)
     put_known(out, "max_error", e->max_error);
     put_text(out, "transport", e->transport);
     put_int(out, "ranks", e->n_ranks);
+    put_text(out, "precision", e->precision);
     if (e->measured) {
         put_int(out, "runs", e->runs);
         put_int(out, "warm_ups", e->warm_ups);
@@ -84,6 +85,8 @@ static void put_device(const mo_execution_device *d, mo_out *out)
     mo_out_text(out, "{\"id\": ");
     mo_out_json(out, d->id);
     put_member(out, "ops", d->items);
+    mo_out_text(out, ", \"backend\": ");
+    mo_out_json(out, d->backend);
     put_member(out, "threads", d->threads);
     put_member(out, "weight_bytes", d->weight_bytes);
     put_member(out, "value_bytes", d->arena_bytes);

@@ -70,7 +70,9 @@ static void put_device(const mo_execution *e, const mo_execution_device *d,
 
     mo_out_printf(out, "%-12s%6d ops", mo_utf8_visible(id, sizeof id, d->id),
                   d->items);
-    if (d->threads > 0)
+    if (d->threads == 0)
+        mo_out_printf(out, "  on %s", d->backend);
+    else
         mo_out_printf(out, "  %2d thread%s", d->threads,
                       d->threads > 1 ? "s" : " ");
     mo_out_printf(out, "  weights %s, values %s",
@@ -138,6 +140,7 @@ void mo_execution_text(const mo_execution *e, mo_out *out)
 {
     put_makespan(e, out);
     put_ratios(e, out);
+    mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
     put_transfers(e, out);
     mo_out_text(out, "\n");
     for (int k = 0; k < e->n_devices; k++)
