@@ -18,19 +18,30 @@ compiles()
         -Werror -fsyntax-only "$work/one.c"
 }
 
-# Is MPI needed for it, and is not there?
-lacks_mpi()
+has()
 {
     # shellcheck disable=SC2086
-    grep -qF '#include <mpi.h>' "$top_srcdir/$1" &&
-        ! echo '#include <mpi.h>' | $CC $CPPFLAGS -E - >/dev/null 2>&1
+    echo "#include <$1>" | $CC $CPPFLAGS -E - >/dev/null 2>&1
+}
+
+# What is needed for it and not there; fails when nothing is.
+lacks()
+{
+    if grep -qF '#include <mpi.h>' "$top_srcdir/$1" && ! has mpi.h; then
+        echo MPI
+        return
+    fi
+    case $1 in
+    exec/backend/cuda/*) ! has cuda.h && echo CUDA ;;
+    *) return 1 ;;
+    esac
 }
 
 plan $(($(echo "$headers" | wc -l) + 1))
 
 for header in $headers; do
-    if lacks_mpi "$header"; then
-        skip "$header compiles alone" "there is no MPI"
+    if missing=$(lacks "$header"); then
+        skip "$header compiles alone" "there is no $missing"
     else
         ok "$header compiles alone" compiles "$top_srcdir" "$header"
     fi

@@ -105,6 +105,8 @@ void mo_help_version(const mo_command *command, mo_out *out)
 {
     mo_out_printf(out, "%s (Moirai) %s\n", command->name, PACKAGE_VERSION);
     mo_out_text(out, "Built in: " MO_BUILT_IN "\n");
+    if (command->version)
+        command->version(out);
     mo_out_text(out, "Licensed under the Apache License, Version 2.0; "
                      "there is no warranty.\n");
 }

@@ -10,7 +10,8 @@
 /* Usage, purpose, the options in two columns within 80, the details. */
 void mo_help_write(const mo_command *command, mo_out *out);
 
-/* "moirai-info (Moirai) 1.2.3", what was built in, and the licence. */
+/* "moirai-info (Moirai) 1.2.3", what was built in, what the command adds, and
+ * the licence. */
 void mo_help_version(const mo_command *command, mo_out *out);
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/out.h"
 
 /* Exit codes of every command; moirai(7) documents them. */
 enum {
@@ -57,6 +58,8 @@ typedef struct mo_command {
     const char *details;       /* further text of --help, or NULL */
     const mo_option *options;  /* ends with an all-zero entry */
     size_t min_operands, max_operands;
+    /* Further lines of --version: what is found when it runs.  May be NULL. */
+    void (*version)(mo_out *out);
 } mo_command;
 
 /*

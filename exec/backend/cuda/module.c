@@ -329,6 +329,25 @@ static unsigned set_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
     return n;
 }
 
+/* What a launch asks for besides its grid; how many that is. */
+static unsigned fill_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
+                                CUlaunchAttribute attributes[2])
+{
+    unsigned n = 0;
+
+    if (unit->overlap)
+        attributes[n++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            .value.programmaticStreamSerializationAllowed = 1,
+        };
+    if (grid->cluster > 1)
+        attributes[n++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            .value.clusterDim = { 1, 1, grid->cluster },
+        };
+    return n;
+}
+
 mo_status mo_cuda_launch(mo_unit *unit, const mo_cuda_function *function,
                          const mo_cuda_grid *grid, CUstream stream, void **args,
                          mo_error *err)
@@ -344,11 +363,11 @@ mo_status mo_cuda_launch(mo_unit *unit, const mo_cuda_function *function,
         .sharedMemBytes = grid->shared,
         .hStream = stream,
         .attrs = attributes,
-        .numAttrs = set_attributes(unit, grid, attributes),
+        .numAttrs = fill_attributes(unit, grid, attributes),
     };
 
-    return mo_cuda_check(
-        unit->api, function->name,
+    return check(
+        unit, "cuLaunchKernelEx", function,
         unit->api->cuLaunchKernelEx(&config, function->function, args, NULL),
         err);
 }

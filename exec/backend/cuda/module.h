@@ -31,7 +31,7 @@ mo_status mo_cuda_compile(mo_unit *unit, mo_error *err);
 
 typedef struct mo_cuda_grid {
     unsigned blocks[3], threads[3];
-    unsigned shared; /* dynamic bytes; above 48 KiB is asked for by itself */
+    unsigned shared;  /* dynamic bytes; above 48 KiB is asked for by itself */
     unsigned cluster; /* blocks along z that share memory; 0 is 1 */
 } mo_cuda_grid;
 
