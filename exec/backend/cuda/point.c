@@ -213,9 +213,8 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     made->n_operands = call->u.point.n_operands;
     memcpy(made->used, p.used, sizeof made->used);
-    made->grid = (mo_cuda_grid){ { (unsigned) p.blocks, 1, 1 },
-                                 { (unsigned) p.threads, 1, 1 },
-                                 0 };
+    made->grid = (mo_cuda_grid){ .blocks = { (unsigned) p.blocks, 1, 1 },
+                                 .threads = { (unsigned) p.threads, 1, 1 } };
     if (p.blocks > 0)
         status = ask(unit, &p, &made->function, err);
     if (status != MO_OK) {
