@@ -24,6 +24,11 @@ typedef struct mo_cuda_task {
      * in / groups] here; 0 otherwise (read in[1] as it is).  With TF32 they are
      * rounded to it already. */
     CUdeviceptr weights;
+    /* The constant weights, or a constant b without batches, as our own tensor
+     * kernels read them: [out or n][pitch], k running fastest as it does in
+     * weights, zeros behind it, rounded like them; 0: there are none. */
+    CUdeviceptr columns;
+    int64_t pitch;
 } mo_cuda_task;
 
 typedef struct mo_cuda_way mo_cuda_way;

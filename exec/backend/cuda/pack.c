@@ -1,0 +1,222 @@
+#include "exec/backend/cuda/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/team.h"
+#include "exec/backend/cuda/tensor.h"
+
+/* A matrix of rows x count x inner elements, read with these strides and
+ * written row by row, count inside of inner: [out][in][spatial] becomes
+ * [out][spatial][in]. */
+typedef struct packing {
+    const void *from;
+    unsigned char *to;
+    mo_elem elem;
+    int64_t rows, count, inner, row, step, inner_step;
+    int64_t pitch; /* elements of a row that is written, zeros at its end */
+    bool round;    /* to TF32 */
+} packing;
+
+enum { ROWS_AT_ONCE = 32 };
+
+/* To nearest, ties to even; infinities and NaN stay. */
+static uint32_t rounded(uint32_t bits)
+{
+    if ((bits & 0x7f800000u) == 0x7f800000u)
+        return bits;
+    return (bits + 0xfffu + (bits >> 13 & 1u)) & 0xffffe000u;
+}
+
+/* Rows that are side by side take turns, so that a turned matrix is read along
+ * its own. */
+static void pack_words(const packing *p, int64_t first, int64_t end)
+{
+    const uint32_t *from = p->from;
+    uint32_t *to = (uint32_t *) (void *) p->to;
+
+    for (int64_t s = 0; s < p->inner; s++)
+        for (int64_t i = 0; i < p->count; i++) {
+            const uint32_t *at = from + s * p->inner_step + i * p->step;
+            uint32_t *into = to + s * p->count + i;
+
+            for (int64_t r = first; r < end; r++)
+                into[r * p->pitch] =
+                    p->round ? rounded(at[r * p->row]) : at[r * p->row];
+        }
+}
+
+static void pack_halves(const packing *p, int64_t first, int64_t end)
+{
+    const uint16_t *from = p->from;
+    uint16_t *to = (uint16_t *) (void *) p->to;
+
+    for (int64_t s = 0; s < p->inner; s++)
+        for (int64_t i = 0; i < p->count; i++) {
+            const uint16_t *at = from + s * p->inner_step + i * p->step;
+
+            for (int64_t r = first; r < end; r++)
+                to[r * p->pitch + s * p->count + i] = at[r * p->row];
+        }
+}
+
+static void pack_rows(void *context, int job, int thread)
+{
+    const packing *p = context;
+    int64_t first = (int64_t) job * ROWS_AT_ONCE;
+    int64_t end = first + ROWS_AT_ONCE;
+
+    (void) thread;
+    end = end < p->rows ? end : p->rows;
+    if (mo_elem_bytes(p->elem) == sizeof(uint32_t))
+        pack_words(p, first, end);
+    else
+        pack_halves(p, first, end);
+}
+
+static mo_status upload(mo_unit *unit, packing *p, CUdeviceptr *memory,
+                        mo_error *err)
+{
+    size_t bytes;
+    mo_status status;
+
+    if (!mo_size_mul((size_t) p->rows, (size_t) p->pitch, &bytes) ||
+        !mo_size_mul(bytes, mo_elem_bytes(p->elem), &bytes))
+        return mo_fail_memory(err);
+    p->to = calloc(bytes > 0 ? bytes : 1, 1);
+    if (!p->to)
+        return mo_fail_memory(err);
+    mo_team_run(0, (int) ((p->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
+                pack_rows, p);
+    status = mo_cuda_alloc(unit, bytes, memory, err);
+    if (status == MO_OK)
+        status = mo_cuda_put(unit, *memory, p->to, bytes, err);
+    free(p->to);
+    return status;
+}
+
+/* ---- what is packed */
+
+static bool is_packed_elem(mo_elem elem)
+{
+    return elem == MO_F32 || elem == MO_F16 || elem == MO_BF16;
+}
+
+/* So that rows begin where whole copies can. */
+static int64_t pitch_of(mo_elem elem, int64_t k)
+{
+    int64_t whole = 16 / (int64_t) mo_elem_bytes(elem);
+
+    return (k + whole - 1) / whole * whole;
+}
+
+static bool conv_packing(const mo_unit *unit, const mo_cuda_task *task,
+                         packing *p)
+{
+    const mo_conv_call *c = &task->call->u.conv;
+
+    if (!c->channels_last || c->transposed || c->groups < 1)
+        return false;
+    *p = (packing){ .from = task->in[1].constant,
+                    .elem = task->in[1].desc.elem,
+                    .rows = c->out_channels,
+                    .count = c->in_channels / c->groups,
+                    .inner = 1,
+                    .inner_step = 1 };
+    for (int d = 0; d < c->sweep.spatial; d++)
+        p->inner *= c->sweep.kernel[d];
+    p->row = p->count * p->inner;
+    p->step = p->inner;
+    p->pitch = p->row;
+    p->round =
+        p->elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32;
+    return true;
+}
+
+/* Every batch index must have the same b. */
+static bool matmul_packing(const mo_unit *unit, const mo_cuda_task *task,
+                           packing *p)
+{
+    const mo_matmul_call *m = &task->call->u.matmul;
+    mo_elem elem = task->in[1].desc.elem;
+    bool round = elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32;
+
+    for (int d = 0; d < m->n_batch; d++)
+        if (m->extent[d] != 1 && m->b.batch[d] != 0)
+            return false;
+    /* What lies that way can be read where it is. */
+    if (!round && m->b.row == 1 && m->b.column == pitch_of(elem, m->k))
+        return false;
+    *p = (packing){ .from = task->in[1].constant,
+                    .elem = elem,
+                    .rows = m->n,
+                    .count = m->k,
+                    .inner = 1,
+                    .row = m->b.column,
+                    .step = m->b.row,
+                    .pitch = pitch_of(elem, m->k),
+                    .round = round };
+    return true;
+}
+
+static mo_status pack_conv(mo_unit *unit, mo_cuda_task *task, mo_error *err)
+{
+    packing p;
+    mo_status status;
+
+    if (!conv_packing(unit, task, &p))
+        return MO_OK;
+    status = upload(unit, &p, &task->weights, err);
+    if (status != MO_OK)
+        return status;
+    task->columns = task->weights;
+    task->pitch = p.pitch;
+    p.pitch = pitch_of(p.elem, p.pitch);
+    if (p.pitch == task->pitch)
+        return MO_OK;
+    task->columns = 0;
+    task->pitch = p.pitch;
+    return upload(unit, &p, &task->columns, err);
+}
+
+mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err)
+{
+    packing p;
+
+    if (!task->in[1].constant || !is_packed_elem(task->in[1].desc.elem))
+        return MO_OK;
+    if (task->call->kind == MO_CALL_CONV)
+        return pack_conv(unit, task, err);
+    if (!matmul_packing(unit, task, &p))
+        return MO_OK;
+    task->pitch = p.pitch;
+    return upload(unit, &p, &task->columns, err);
+}
+
+static void drop_columns(mo_unit *unit, mo_cuda_task *task)
+{
+    if (task->columns != task->weights)
+        mo_cuda_free(unit, task->columns);
+    task->columns = 0;
+}
+
+void mo_cuda_unpack(mo_unit *unit, mo_cuda_task *task)
+{
+    drop_columns(unit, task);
+    mo_cuda_free(unit, task->weights);
+    task->weights = 0;
+}
+
+void mo_cuda_unpack_but(mo_unit *unit, mo_cuda_task *task,
+                        const mo_cuda_way *way)
+{
+    if (!mo_tensor_is(way))
+        drop_columns(unit, task);
+    if ((way->consumed & 2) == 0) {
+        mo_cuda_unpack(unit, task);
+    } else if (mo_tensor_is(way) && task->columns != task->weights) {
+        mo_cuda_free(unit, task->weights);
+        task->weights = 0;
+    }
+}
