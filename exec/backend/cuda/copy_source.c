@@ -207,7 +207,7 @@ void mo_cuda_copy_source(const mo_cuda_portion *portions, int n, int threads,
     mo_code_add(code,
                 "struct pointers { const char *in; char *out; };\n"
                 "struct boxes { struct pointers at[%d]; };\n"
-                "MO_KERNEL_OF(copy, %d)(struct boxes boxes)\n{\n",
+                "MO_KERNEL_OF(copy, %d)(MO_ARGUMENT struct boxes boxes)\n{\n",
                 box, threads);
     add_shared(portions, n, code);
     mo_code_text(code, "MO_BEGIN();\n");

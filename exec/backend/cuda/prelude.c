@@ -45,7 +45,8 @@
  *     mo_min_i, mo_max_i, mo_min_l, mo_max_l
  *     mo_exp(x), mo_exp2(x): the second to about 2 units in the last place
  *     MO_ARCH: 90 for sm_90; float2, float4, double2, int2, int4, uint2, uint4
- *         (fields x y z w; braces make them); struct MO_ALIGNED(16) name {}
+ *         (fields x y z w; braces make them); struct MO_ALIGNED(16) name {};
+ *         MO_ARGUMENT struct s x, of a kernel: x.array[i] is read in place
  *     the functions of math.h; #pragma unroll
  *
  * Copies to shared memory, 16 bytes (8, 4), zeros where not valid; each side
