@@ -62,8 +62,8 @@ mo_status mo_cuda_tail_new(mo_unit *unit, const mo_cuda_task *task,
         mo_cuda_tail_free(unit, new);
         return status;
     }
-    new->kernel->maker = &mo_cuda_point;
-    assert(new->kernel->workspace == 0);
+    /* Nothing is left to do when functions are compiled, nor ever needed. */
+    assert(!mo_cuda_point.settle && new->kernel->workspace == 0);
     *tail = new;
     return MO_OK;
 }
