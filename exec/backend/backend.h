@@ -150,9 +150,9 @@ extern const mo_backend mo_backend_cuda;
 /* Ends with NULL. */
 extern const mo_backend *const mo_backends[];
 
-/* What there is beyond CPUs, or why there is nothing, for --version: "CUDA
- * driver 13.0, NVRTC 13.0; GPU 0: NVIDIA H200".  Returns text. */
-enum { MO_BACKENDS_TEXT_SIZE = 512 };
+/* What networks are run with, for --version: "BLAS, MPI, CUDA driver 13.0,
+ * NVRTC 13.0; GPU 0: NVIDIA H200", or why there is no GPU.  Returns text. */
+enum { MO_BACKENDS_TEXT_SIZE = 640 };
 const char *mo_backends_say(char text[MO_BACKENDS_TEXT_SIZE]);
 
 #endif

@@ -11,14 +11,25 @@ const mo_backend *const mo_backends[] = {
     NULL,
 };
 
+/* What was built in. */
+static const char parts[] =
+#ifdef HAVE_BLAS
+    "BLAS, "
+#endif
+#ifdef HAVE_MPI
+    "MPI, "
+#endif
+    "";
+
 const char *mo_backends_say(char text[MO_BACKENDS_TEXT_SIZE])
 {
 #ifdef HAVE_CUDA
     char found[MO_CUDA_TEXT_SIZE];
 
-    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%s", mo_cuda_say(found));
+    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%s%s", parts, mo_cuda_say(found));
 #else
-    snprintf(text, MO_BACKENDS_TEXT_SIZE, "this build has no CUDA");
+    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%sno GPU: built without CUDA",
+             parts);
 #endif
     return text;
 }

@@ -12,6 +12,7 @@
 #include "cli/exec_job.h"
 #include "cli/exec_report.h"
 #include "cli/exec_units.h"
+#include "cli/exec_version.h"
 #include "exec/machine.h"
 #include "exec/run.h"
 #include "exec/transport/transport.h"
@@ -311,6 +312,7 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
+        .version = mo_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run, &o);
 

@@ -6,5 +6,5 @@ void mo_exec_version(mo_out *out)
 {
     char text[MO_BACKENDS_TEXT_SIZE];
 
-    mo_out_printf(out, "GPUs: %s\n", mo_backends_say(text));
+    mo_out_printf(out, "Runs with: %s\n", mo_backends_say(text));
 }

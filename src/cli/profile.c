@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/exec_version.h"
 #include "exec/machine.h"
 
 static mo_status run(void *context, char **operands, size_t n_operands,
@@ -77,6 +78,7 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 2,
         .max_operands = SIZE_MAX,
+        .version = mo_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run, &o);
 

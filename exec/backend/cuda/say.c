@@ -167,7 +167,7 @@ const char *mo_cuda_say(char text[MO_CUDA_TEXT_SIZE])
 
     *text = 0;
     if (mo_cuda_api_get(&api, &err) != MO_OK) {
-        add(text, "no GPU is used: %s", err.text);
+        add(text, "no GPU: %s", err.text);
         return text;
     }
     say_libraries(api, text);
