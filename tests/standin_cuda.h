@@ -26,6 +26,7 @@ enum {
     STANDIN_SMS = 132,
     STANDIN_WARP = 32,
     STANDIN_THREADS = 1024,          /* of a block */
+    STANDIN_CLUSTER = 8,             /* blocks */
     STANDIN_SHARED = 227 << 10,      /* of a block */
     STANDIN_PLAIN_SHARED = 48 << 10, /* unless a function asks for more */
     STANDIN_PATTERN = 0xC7           /* in memory that nobody wrote to */
@@ -81,7 +82,7 @@ typedef struct standin_launch {
     const char *name;
     void (*call)(void **args);
     void **args;
-    standin_dim blocks, threads;
+    standin_dim blocks, threads, cluster;
     size_t dynamic; /* bytes of shared memory */
     char *statics;  /* the shared variables of its module */
     size_t n_statics;
@@ -116,7 +117,8 @@ typedef struct standin_node {
     int n_before;
     /* launches */
     const struct CUfunc_st *function;
-    CUlaunchConfig config;
+    standin_dim blocks, threads, cluster;
+    size_t dynamic;
     void **args;
     /* copies and fills */
     void *to;

@@ -14,6 +14,9 @@ unsigned mo_cpu_atomic_add(unsigned *at, unsigned x);
 
 void mo_cpu_sync(void);
 void mo_cpu_sync_warp(void);
+void mo_cpu_cluster_sync(void);
+/* What lies there in the block of that rank in the cluster as own does here. */
+const void *mo_cpu_cluster_at(const void *own, int rank);
 unsigned mo_cpu_shuffle(unsigned x, int lane);
 unsigned mo_cpu_ballot(int x);
 

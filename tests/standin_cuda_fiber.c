@@ -22,7 +22,8 @@ enum {
     STACK_BYTES = 128 << 10,
     STACK_APART = 4 << 20,
     STACK_SHIFT = 320,
-    STACK_SHIFTS = 64
+    STACK_SHIFTS = 64,
+    MOST_FIBERS = STANDIN_THREADS * STANDIN_CLUSTER
 };
 
 struct standin_fiber {
@@ -36,7 +37,7 @@ struct standin_fiber {
 #endif
 };
 
-static standin_fiber fibers[STANDIN_THREADS];
+static standin_fiber fibers[MOST_FIBERS];
 static standin_fiber *unused;
 static int n_made;
 static char *stacks;
@@ -153,7 +154,7 @@ static bool reserve_stacks(void)
 
     if (stacks)
         return true;
-    all = mmap(NULL, (size_t) STANDIN_THREADS * STACK_APART, PROT_NONE,
+    all = mmap(NULL, (size_t) MOST_FIBERS * STACK_APART, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED)
         return false;
@@ -166,7 +167,7 @@ static standin_fiber *make(void)
     standin_fiber *fiber = &fibers[n_made];
     char *stack;
 
-    if (n_made == STANDIN_THREADS || !reserve_stacks())
+    if (n_made == MOST_FIBERS || !reserve_stacks())
         return NULL;
     stack = stacks + (size_t) n_made * STACK_APART;
     if (mprotect(stack, STACK_BYTES, PROT_READ | PROT_WRITE) != 0)

@@ -188,7 +188,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
     return CUDA_SUCCESS;
 }
 
-static int count_args(CUfunction function, size_t *bytes)
+static int count_args(const struct CUfunc_st *function, size_t *bytes)
 {
     int n = 0;
 
@@ -200,7 +200,7 @@ static int count_args(CUfunction function, size_t *bytes)
 /* One block of memory: pointers, then what they point to. */
 CUresult standin_args_copy(standin_node *node)
 {
-    CUfunction function = (CUfunction) (uintptr_t) node->function;
+    const struct CUfunc_st *function = node->function;
     size_t bytes, room;
     void **args;
     char *at;
@@ -230,15 +230,15 @@ void standin_args_free(standin_node *node)
 
 static void run_launch(standin_node *node)
 {
-    const CUlaunchConfig *c = &node->config;
     const struct CUfunc_st *f = node->function;
     standin_launch launch = {
         .name = f->name,
         .call = f->call,
         .args = node->args,
-        .blocks = { c->gridDimX, c->gridDimY, c->gridDimZ },
-        .threads = { c->blockDimX, c->blockDimY, c->blockDimZ },
-        .dynamic = c->sharedMemBytes,
+        .blocks = node->blocks,
+        .threads = node->threads,
+        .cluster = node->cluster,
+        .dynamic = node->dynamic,
         .statics = f->module->statics,
         .n_statics = f->module->n_statics,
     };
@@ -247,40 +247,63 @@ static void run_launch(standin_node *node)
         node->result = CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* What a GPU refuses to launch, told in words. */
-static const char *refusal(const CUlaunchConfig *c, CUfunction f)
+static uint64_t product(standin_dim d)
 {
-    uint64_t threads = (uint64_t) c->blockDimX * c->blockDimY * c->blockDimZ;
+    return (uint64_t) d.x * d.y * d.z;
+}
+
+/* What a GPU refuses to launch, told in words. */
+static const char *refusal(const standin_node *node)
+{
+    const struct CUfunc_st *f = node->function;
+    standin_dim b = node->blocks, t = node->threads, c = node->cluster;
     size_t bytes;
 
     count_args(f, &bytes);
-    if (c->gridDimX < 1 || c->gridDimY < 1 || c->gridDimZ < 1 || threads < 1)
+    if (product(b) < 1 || product(t) < 1 || product(c) < 1)
         return "there are no blocks, or no threads";
-    if (c->gridDimX > INT_MAX || c->gridDimY > MOST_BLOCKS_YZ ||
-        c->gridDimZ > MOST_BLOCKS_YZ)
+    if (b.x > INT_MAX || b.y > MOST_BLOCKS_YZ || b.z > MOST_BLOCKS_YZ)
         return "there are too many blocks";
-    if (c->blockDimX > STANDIN_THREADS || c->blockDimY > STANDIN_THREADS ||
-        c->blockDimZ > 64 || threads > STANDIN_THREADS)
+    if (t.z > 64 || product(t) > STANDIN_THREADS)
         return "there are too many threads in a block";
-    if (c->sharedMemBytes > f->most_dynamic)
+    if (product(c) > STANDIN_CLUSTER || b.x % c.x || b.y % c.y || b.z % c.z)
+        return "clusters are too large, or do not fill the grid";
+    if (node->dynamic > f->most_dynamic)
         return "it was not said before that it needs so much shared memory";
     if (bytes > MOST_ARG_BYTES)
         return "the arguments are too large";
     return NULL;
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+static standin_dim cluster_of(const CUlaunchConfig *config)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *a = &config->attrs[i];
+
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            return (standin_dim){ a->value.clusterDim.x, a->value.clusterDim.y,
+                                  a->value.clusterDim.z };
+    }
+    return (standin_dim){ 1, 1, 1 };
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function,
                           void **args, void **extra)
 {
     standin_node node = {
-        .run = run_launch, .function = function, .config = *config, .args = args
+        .run = run_launch,
+        .function = function,
+        .blocks = { c->gridDimX, c->gridDimY, c->gridDimZ },
+        .threads = { c->blockDimX, c->blockDimY, c->blockDimZ },
+        .cluster = cluster_of(c),
+        .dynamic = c->sharedMemBytes,
+        .args = args,
     };
-    const char *why =
-        extra ? "extra is not known here" : refusal(config, function);
+    const char *why = extra ? "extra is not known here" : refusal(&node);
 
     if (why) {
         standin_tell("%s: cannot be launched: %s", function->name, why);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    return standin_submit(config->hStream, &node);
+    return standin_submit(c->hStream, &node);
 }

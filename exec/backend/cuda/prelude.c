@@ -65,7 +65,9 @@
  *     threadIdx, blockIdx, blockDim, gridDim: fields x, y, z of unsigned; they
  *         and MO_ON_CPU are there before this text
  *     void *mo_cpu_dynamic_shared(void): aligned to 1024 bytes
- *     void mo_cpu_sync(void), mo_cpu_sync_warp(void)
+ *     void mo_cpu_sync(void), mo_cpu_sync_warp(void), mo_cpu_cluster_sync(void)
+ *     const void *mo_cpu_cluster_at(const void *own, int block): the place in
+ *         the shared memory of that block of the cluster
  *     unsigned mo_cpu_shuffle(unsigned x, int lane): x of that lane of the warp
  *     unsigned mo_cpu_ballot(int x)
  *     unsigned mo_cpu_atomic_add(unsigned *at, unsigned x): what was there
