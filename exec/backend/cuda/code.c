@@ -90,6 +90,22 @@ const char *mo_code_elem(mo_elem elem)
     return names[elem];
 }
 
+const char *mo_code_bytes(int64_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        return "unsigned char";
+    case 2:
+        return "unsigned short";
+    case 4:
+        return "unsigned";
+    case 8:
+        return "uint2";
+    default:
+        return "uint4";
+    }
+}
+
 /* With so many digits a number comes back as it was. */
 enum { FLOAT_DIGITS = 9, DOUBLE_DIGITS = 17 };
 

@@ -29,6 +29,9 @@ void mo_code_clear(mo_code *code);
  * "long long", "unsigned char", ... */
 const char *mo_code_elem(mo_elem elem);
 
+/* One of 1, 2, 4, 8 or 16 bytes, for what is only moved. */
+const char *mo_code_bytes(int64_t bytes);
+
 /* A number as a literal of float, or of double where wide; infinities and NaN
  * too. */
 void mo_code_real(mo_code *code, double x, bool wide);

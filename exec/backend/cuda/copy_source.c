@@ -7,18 +7,7 @@ enum { INDEX_SIZE = 24 };
 
 static const char *type_of(const mo_cuda_form *form)
 {
-    switch (form->width) {
-    case 1:
-        return "unsigned char";
-    case 2:
-        return "unsigned short";
-    case 4:
-        return "unsigned";
-    case 8:
-        return "uint2";
-    default:
-        return "uint4";
-    }
+    return mo_code_bytes(form->width);
 }
 
 static bool is_turned(const mo_cuda_form *form)
