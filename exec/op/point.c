@@ -43,6 +43,73 @@ mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to)
     return access;
 }
 
+/* Dimensions of an access, taken from the last one on: as many elements at a
+ * time as are wanted. */
+typedef struct taking {
+    const mo_access *access;
+    const mo_shape *shape;
+    int next;       /* the dimension to look at after this one */
+    int64_t left;   /* elements that are left of this one */
+    int64_t stride; /* between them */
+} taking;
+
+static bool take_next(taking *t)
+{
+    while (t->next >= 0 && t->shape->dims[t->next] == 1)
+        t->next--;
+    if (t->next < 0)
+        return false;
+    t->left = t->shape->dims[t->next];
+    t->stride = t->access->stride[t->next--];
+    return true;
+}
+
+/* The one before goes on where this one ends. */
+static bool take_more(taking *t)
+{
+    int64_t left = t->left, stride = t->stride;
+
+    if (!take_next(t) || t->stride != stride * left)
+        return false;
+    t->left *= left;
+    t->stride = stride;
+    return true;
+}
+
+bool mo_access_reshape(const mo_access *access, const mo_shape *from,
+                       const mo_shape *to, mo_access *result)
+{
+    taking t = { access, from, from->rank - 1, 1, 0 };
+
+    *result = (mo_access){ .offset = access->offset };
+    for (int d = to->rank - 1; d >= 0; d--) {
+        int64_t wanted = to->dims[d];
+
+        if (wanted == 1)
+            continue;
+        if (wanted == 0 || (t.left == 1 && !take_next(&t)))
+            return false;
+        while (t.left < wanted)
+            if (!take_more(&t))
+                return false;
+        if (t.left % wanted != 0)
+            return false;
+        result->stride[d] = t.stride;
+        t.left /= wanted;
+        t.stride *= wanted;
+    }
+    return true;
+}
+
+bool mo_access_equal(const mo_access *a, const mo_access *b,
+                     const mo_shape *shape)
+{
+    for (int d = 0; d < shape->rank; d++)
+        if (a->stride[d] != b->stride[d] && shape->dims[d] > 1)
+            return false;
+    return a->offset == b->offset;
+}
+
 bool mo_point_is_real(const mo_point *point, int reg)
 {
     if (reg < point->n_operands)
@@ -179,4 +246,28 @@ bool mo_point_join(const mo_point *first, mo_elem stored,
     joined->result = rename_register(&two, second->result);
     joined->out = second->out;
     return true;
+}
+
+void mo_point_unify(mo_point *point, int keep, int drop)
+{
+    mo_point old = *point;
+    int *registers[3];
+
+    point->n_operands--;
+    for (int i = drop; i < point->n_operands; i++)
+        point->operands[i] = old.operands[i + 1];
+    for (int s = 0; s < point->n_steps; s++) {
+        registers[0] = &point->steps[s].a;
+        registers[1] = &point->steps[s].b;
+        registers[2] = &point->steps[s].c;
+        for (int k = 0; k < 3; k++)
+            if (*registers[k] == drop)
+                *registers[k] = keep;
+            else if (*registers[k] > drop)
+                --*registers[k];
+    }
+    if (point->result == drop)
+        point->result = keep;
+    else if (point->result > drop)
+        point->result--;
 }

@@ -173,6 +173,15 @@ mo_point_kind mo_point_kind_of(mo_point_op op);
 mo_access mo_access_of(const mo_shape *shape);
 mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to);
 
+/* The same places, told over another shape of as many elements in the same
+ * order; false when they cannot be. */
+bool mo_access_reshape(const mo_access *access, const mo_shape *from,
+                       const mo_shape *to, mo_access *result);
+
+/* Do they go to the same places over a shape? */
+bool mo_access_equal(const mo_access *a, const mo_access *b,
+                     const mo_shape *shape);
+
 /* Does a register hold a real? */
 bool mo_point_is_real(const mo_point *point, int reg);
 
@@ -194,5 +203,8 @@ int mo_point_push(mo_point *point, mo_point_step step);
  */
 bool mo_point_join(const mo_point *first, mo_elem stored,
                    const mo_point *second, int at, mo_point *joined);
+
+/* Operand drop, which is the same as operand keep (a lower number), goes. */
+void mo_point_unify(mo_point *point, int keep, int drop);
 
 #endif

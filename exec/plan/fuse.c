@@ -12,14 +12,16 @@
  * else's behalf, does that work before it stores.  Inside an item this is done
  * wherever a backend can; items become one only where the rules by which
  * networks are coarsened say so: what is placed as one and what runs as one are
- * told by the same table.
+ * told by the same table.  On a keen device, whose backend compiles what it is
+ * given, whatever is there together becomes one.
  *
  * The fused call stands where its last part stood.  All it reads is there by
  * then, and nobody waited for what lay in between.
  */
 typedef struct fusing {
     mo_plan *plan;
-    int *group; /* by op of the placed graph */
+    const bool *keen; /* as in mo_plan_source */
+    int *group;       /* by op of the placed graph */
     mo_uses uses;
     bool *gone; /* by call: it is a part of another */
 } fusing;
@@ -49,6 +51,7 @@ static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
     mo_status status = mo_uses_find(plan, &f->uses, err);
 
     f->plan = plan;
+    f->keen = source->keen;
     f->group = calloc((size_t) source->placed->n_ops + 1, sizeof *f->group);
     f->gone = calloc((size_t) plan->n_calls + 1, sizeof *f->gone);
     if (status != MO_OK)
@@ -99,6 +102,8 @@ static bool belong_together(const fusing *f, const mo_plan_call *first,
     if (first->item == MO_PLAN_NONE || second->item == MO_PLAN_NONE ||
         reads_abroad(f->plan, second))
         return false;
+    if (f->keen && f->keen[second->device])
+        return true;
     a = f->plan->items[first->item].op;
     b = f->plan->items[second->item].op;
     return a != MO_PLAN_NONE && b != MO_PLAN_NONE && f->group[a] == f->group[b];
@@ -113,8 +118,24 @@ static bool is_in_step(const mo_plan *plan, const mo_call *second, int at)
     mo_access dense = mo_access_of(&to->desc.shape);
 
     return mo_desc_equal(&from->desc, &to->desc) &&
-           access->offset == dense.offset &&
-           memcmp(access->stride, dense.stride, sizeof dense.stride) == 0;
+           mo_access_equal(access, &dense, &to->desc.shape);
+}
+
+/* What value is made as, under whatever shape, if nobody else reads it. */
+static int only_source(const fusing *f, int value)
+{
+    while (f->uses.reads[value] == 1 &&
+           f->plan->values[value].view_of != MO_PLAN_NONE)
+        value = f->plan->values[value].view_of;
+    return f->uses.reads[value] == 1 ? value : MO_PLAN_NONE;
+}
+
+/* Does its result stay what it is under another shape of as many elements?
+ * Pictures are turned by the dimensions they have. */
+static bool takes_shapes(const mo_call *call)
+{
+    return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
+           call->kind == MO_CALL_NORM || call->kind == MO_CALL_SOFTMAX;
 }
 
 /* The call that can do the program of call c before it stores what is operand
@@ -122,14 +143,16 @@ static bool is_in_step(const mo_plan *plan, const mo_call *second, int at)
 static int base_of(const fusing *f, int c, int at)
 {
     const mo_plan_call *second = &f->plan->calls[c];
-    int value = second->call.in[at], p = f->uses.maker[value];
+    int value = second->call.in[at], source = only_source(f, value);
+    int p = source == MO_PLAN_NONE ? MO_PLAN_NONE : f->uses.maker[source];
     const mo_plan_call *first;
 
-    if (p == MO_PLAN_NONE || f->uses.reads[value] != 1)
+    if (p == MO_PLAN_NONE)
         return MO_PLAN_NONE;
     first = &f->plan->calls[p];
     if (first->device != second->device ||
         !takes_epilogue(f->plan, &first->call) ||
+        (source != value && !takes_shapes(&first->call)) ||
         !belong_together(f, first, second) ||
         !is_in_step(f->plan, &second->call, at))
         return MO_PLAN_NONE;
@@ -167,6 +190,62 @@ static mo_status join_operands(fusing *f, const mo_call *first,
     return MO_OK;
 }
 
+/* The program of first, over the shape under which second reads what it makes;
+ * false when it cannot be told so. */
+static bool program_of(const fusing *f, const mo_call *first,
+                       const mo_desc *seen, mo_point *program)
+{
+    const mo_shape *shape = &f->plan->values[first->out[0]].desc.shape;
+
+    if (first->kind != MO_CALL_POINT && !first->after) {
+        *program = storing(seen);
+        return true;
+    }
+    *program = first->kind == MO_CALL_POINT ? first->u.point : *first->after;
+    for (int i = -1; i < program->n_operands; i++) {
+        mo_access *access =
+            i < 0 ? &program->out : &program->operands[i].access;
+        mo_access old = *access;
+
+        if (!mo_access_reshape(&old, shape, &seen->shape, access))
+            return false;
+    }
+    return true;
+}
+
+/* Operand i of the program is in[i]. */
+static bool is_twice(const mo_point *program, const int *in, int i, int k,
+                     const mo_shape *shape)
+{
+    return in[i] == in[k] &&
+           program->operands[i].elem == program->operands[k].elem &&
+           mo_access_equal(&program->operands[i].access,
+                           &program->operands[k].access, shape);
+}
+
+/* What is read twice in the same way is read once.  Operands from first on are
+ * the call's in[first_in ...]. */
+static void unify(fusing *f, mo_call *call, mo_point *program, int first,
+                  int first_in)
+{
+    const mo_shape *shape = &f->plan->values[call->out[0]].desc.shape;
+    int *in = call->in + first_in - first;
+
+    for (int i = program->n_operands - 1; i > first; i--) {
+        int k = first;
+
+        while (k < i && !is_twice(program, in, i, k, shape))
+            k++;
+        if (k == i)
+            continue;
+        f->uses.reads[in[i]]--;
+        memmove(&in[i], &in[i + 1],
+                (size_t) (program->n_operands - 1 - i) * sizeof *in);
+        mo_point_unify(program, k, i);
+        call->n_in--;
+    }
+}
+
 /* Call p takes over the program of call c, and its place. */
 static mo_status join(fusing *f, int p, int c, int at, bool *joins,
                       mo_error *err)
@@ -174,27 +253,26 @@ static mo_status join(fusing *f, int p, int c, int at, bool *joins,
     const mo_call *first = &f->plan->calls[p].call;
     mo_call *second = &f->plan->calls[c].call, joined = *first;
     const mo_desc *desc = &f->plan->values[second->in[at]].desc;
-    mo_point program = storing(desc), *whole;
+    mo_point program, *whole;
     mo_status status;
 
-    if (first->kind == MO_CALL_POINT)
-        program = first->u.point;
-    else if (first->after)
-        program = *first->after;
     whole = mo_arena_alloc(f->plan->arena, sizeof *whole);
     if (!whole)
         return mo_fail_memory(err);
-    *joins = mo_point_join(&program, desc->elem, &second->u.point, at, whole);
+    *joins = program_of(f, first, desc, &program) &&
+             mo_point_join(&program, desc->elem, &second->u.point, at, whole);
     if (!*joins)
         return MO_OK;
     status = join_operands(f, first, second, at, &joined, err);
     if (status != MO_OK)
         return status;
     if (first->kind == MO_CALL_POINT) {
+        unify(f, &joined, whole, 0, 0);
         joined.u.point = *whole;
         joined.first_extra = joined.n_in;
     } else {
         joined.first_extra = first->after ? first->first_extra : first->n_in;
+        unify(f, &joined, whole, 1, joined.first_extra);
         joined.after = whole;
     }
     *second = joined;

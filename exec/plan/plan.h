@@ -143,6 +143,9 @@ typedef struct mo_plan_source {
     mo_constants *constants;
     bool fuse;   /* several calls into one, as the default rules say */
     bool layout; /* let convolutions have channels last */
+    /* By device, NULL for none: its backend compiles what it is given.  Calls
+     * are fused whatever the rules say, and copies absorbed. */
+    const bool *keen;
     /* By device: products around a softmax become attention.  NULL: nowhere */
     const bool *attend;
     const int *lanes; /* by device: at most so many; NULL: one each */
