@@ -33,4 +33,8 @@ bool mo_life_is_any(const mo_life *life);
 /* By value; free() it. */
 mo_status mo_lives_find(const mo_plan *plan, mo_life **lives, mo_error *err);
 
+/* Where a device has several lanes: lives end later, so that what begins behind
+ * one comes after all that touch it, whatever runs side by side.  stretch.c */
+mo_status mo_lives_stretch(const mo_plan *plan, mo_life *lives, mo_error *err);
+
 #endif

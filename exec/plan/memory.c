@@ -147,6 +147,8 @@ mo_status mo_plan_memory(mo_plan *plan, mo_error *err)
     mo_life *lives = NULL;
     mo_status status = mo_lives_find(plan, &lives, err);
 
+    if (status == MO_OK)
+        status = mo_lives_stretch(plan, lives, err);
     for (int v = 0; v < plan->n_values; v++)
         plan->values[v].offset = MO_PLAN_NONE;
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "exec/plan/absorb.h"
 #include "exec/plan/known.h"
 #include "exec/plan/prune.h"
 
@@ -52,6 +53,8 @@ static mo_status improve(const mo_plan_source *source, mo_plan *plan,
         status = mo_plan_fuse(source, plan, err);
     if (status == MO_OK && source->layout)
         status = mo_plan_layout(plan, err);
+    if (status == MO_OK && source->fuse)
+        status = mo_plan_absorb(source->keen, plan, err);
     return status == MO_OK ? mo_plan_prune(plan, err) : status;
 }
 
@@ -67,6 +70,8 @@ static mo_status make(const mo_plan_source *source, mo_plan *plan,
         status = improve(source, plan, err);
     if (status == MO_OK)
         status = mo_plan_order(source, plan, err);
+    if (status == MO_OK && source->lanes)
+        status = mo_plan_lanes(source->lanes, plan, err);
     if (status == MO_OK)
         status = mo_plan_memory(plan, err);
     return status;

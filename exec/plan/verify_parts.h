@@ -30,6 +30,9 @@ mo_status mo_verify_order(const mo_plan *plan, mo_error *err);
 /* No byte belongs to two values at a time. */
 mo_status mo_verify_memory(const mo_plan *plan, mo_error *err);
 
+/* Nor where calls run side by side; and what they read is there then, too. */
+mo_status mo_verify_lanes(const mo_plan *plan, mo_error *err);
+
 /* A name for errors; a plan may have none. */
 static inline const char *mo_verify_text(const char *name)
 {

@@ -102,6 +102,10 @@ static void put_call(const mo_plan *plan, int c, mo_out *out)
     put_ints(&f, "out", it->call.out, it->call.n_out);
     if (it->call.after)
         put_int(&f, "epilogue", it->call.after->n_steps);
+    if (plan->devices[it->device].n_lanes > 1) {
+        put_int(&f, "lane", it->lane);
+        put_ints(&f, "waits", it->waits, it->n_waits);
+    }
     end(&f);
 }
 

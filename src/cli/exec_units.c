@@ -19,7 +19,7 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->options);
     free(units->backends);
     free(units->lanes);
-    free(units->attend);
+    free(units->keen);
     *units = (mo_exec_units){ 0 };
 }
 
@@ -108,7 +108,7 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
         set_unit(&cluster->devices[k], wants, each, &units->options[k]);
         units->options[k].gpu = gpus[k];
         units->lanes[k] = units->backends[k]->apart ? (int) wants->lanes : 1;
-        units->attend[k] = units->backends[k]->apart;
+        units->keen[k] = units->backends[k]->apart;
     }
     free(gpus);
     return status;
@@ -126,9 +126,9 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->options = calloc(n, sizeof *units->options);
     units->backends = calloc(n, sizeof *units->backends);
     units->lanes = calloc(n, sizeof *units->lanes);
-    units->attend = calloc(n, sizeof *units->attend);
+    units->keen = calloc(n, sizeof *units->keen);
     if (!units->rank_of || !units->options || !units->backends ||
-        !units->lanes || !units->attend)
+        !units->lanes || !units->keen)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
     if (status == MO_OK)
