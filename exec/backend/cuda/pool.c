@@ -1,7 +1,6 @@
-#include <limits.h>
-
 #include "exec/backend/cuda/finish.h"
 #include "exec/backend/cuda/single.h"
+#include "exec/backend/cuda/window.h"
 #include "exec/op/sweep.h"
 
 /*
@@ -69,7 +68,6 @@ static const char common_source[] =
 
 /* All elements of a window first, so that their loads run side by side. */
 static const char small_source[] =
-    "#define TAPS (K0 * K1 * K2)\n"
     "#define EACH_TAP \\\n"
     "    _Pragma(\"unroll\") for (int k0 = 0; k0 < K0; k0++) \\\n"
     "    _Pragma(\"unroll\") for (int k1 = 0; k1 < K1; k1++) \\\n"
@@ -151,9 +149,9 @@ static const char kernel_source[] =
     "    const PLACE image = LAST ? rest : rest / CHANNELS;\n"
     "    const PLACE channel = LAST ? e % CHANNELS : rest % CHANNELS;\n"
     "    const PLACE place = row % PLACES;\n"
-    "    const PLACE plain = (image * CHANNELS + channel) * (I0 * I1 * I2);\n"
+    "    const PLACE plain = (image * CHANNELS + channel) * I;\n"
     "    const PLACE from =\n"
-    "        LAST ? image * (I0 * I1 * I2) * CHANNELS + channel : plain;\n"
+    "        LAST ? image * I * CHANNELS + channel : plain;\n"
     "    const PLACE o[3] = { place / (O1 * O2), place / O2 % O1, place % O2 "
     "};\n"
     "    const SPAN s[3] = { span_of(o[0], I0, O0, K0, S0, D0, P0),\n"
@@ -234,22 +232,6 @@ static int64_t index_size(const mo_pool_call *call)
     return call->index_axis <= 0 ? size * call->batch : size;
 }
 
-/* The largest number that places are counted by, pads and all. */
-static int64_t reach_of(const mo_pool_call *c, int64_t elements)
-{
-    double most = (double) elements;
-
-    for (int d = 0; d < MO_MAX_SPATIAL; d++) {
-        const mo_sweep *s = &c->sweep;
-        double far = ((double) s->out[d] + 1) * (double) s->stride[d] +
-                     (double) s->pad_begin[d] + (double) s->in[d] +
-                     (double) s->kernel[d] * (double) s->dilation[d];
-
-        most = far > most ? far : most;
-    }
-    return most < (double) INT_MAX ? (int64_t) most : INT64_MAX;
-}
-
 /* ------------------------------------------------------------------- code --
  */
 
@@ -257,19 +239,10 @@ static void add_numbers(mo_code *code, const pool_shape *shape,
                         const mo_desc *out)
 {
     const mo_pool_call *c = &shape->call;
-    const mo_sweep *s = &c->sweep;
 
-    for (int d = 0; d < MO_MAX_SPATIAL; d++)
-        mo_code_add(code,
-                    "#define I%d ((PLACE) %lld)\n#define O%d ((PLACE) %lld)\n"
-                    "#define K%d %lld\n#define S%d ((PLACE) %lld)\n"
-                    "#define D%d ((PLACE) %lld)\n#define P%d ((PLACE) %lld)\n",
-                    d, (long long) s->in[d], d, (long long) s->out[d], d,
-                    (long long) s->kernel[d], d, (long long) s->stride[d], d,
-                    (long long) s->dilation[d], d, (long long) s->pad_begin[d]);
+    mo_code_window(code, &c->sweep);
     mo_code_add(code,
-                "#define CHANNELS ((PLACE) %lld)\n#define PLACES (O0 * O1 * "
-                "O2)\n"
+                "#define CHANNELS ((PLACE) %lld)\n#define PLACES O\n"
                 "#define AVERAGE %d\n#define EXCLUDE %d\n#define ADAPTIVE %d\n"
                 "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
                 "#define ITEMS %lldLL\n",
@@ -327,7 +300,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
         return status;
     elements = elements > in_elements ? elements : in_elements;
     mo_code_types(&draft.code, out[0].elem, shape.width,
-                  reach_of(&shape.call, elements));
+                  mo_window_reach(&shape.call.sweep, elements));
     mo_code_finish(&draft.code, call, &out[0], shape.width);
     add_numbers(&draft.code, &shape, out);
     add_indices(&draft.code, call, out);

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "exec/backend/cuda/place.h"
+
 enum {
     WARP = 32,
     BLOCK = 256,      /* threads of a block that has results side by side */
@@ -160,29 +162,16 @@ mo_reduce_shape mo_reduce_shape_of(const mo_reduce_call *reduce, int bytes,
 /* -------------------------------------------------------------------- code --
  */
 
-/* Where element number `at` of the dimensions is. */
-static void add_function(mo_code *code, const char *name,
-                         const mo_reduce_axes *list, bool out)
+static void add_places(mo_code *code, const char *name,
+                       const mo_reduce_axes *list, bool out)
 {
-    int64_t extents[MO_MAX_RANK + 1];
-    const char *plus = "";
+    int64_t extents[MO_MAX_RANK], strides[MO_MAX_RANK];
 
-    for (int i = 0; i < list->n; i++)
-        extents[i] = list->axes[i].extent;
-    mo_code_add(code, "MO_DEVICE PLACE %s(PLACE at)\n{\n", name);
-    if (list->n > 1)
-        mo_code_indices(code, "at", extents, list->n);
-    else
-        mo_code_text(code, "const PLACE i0 = at;\n");
-    mo_code_text(code, "return ");
     for (int i = 0; i < list->n; i++) {
-        const mo_reduce_axis *axis = &list->axes[i];
-
-        mo_code_add(code, "%s(PLACE) i%d * %lldLL", plus, i,
-                    (long long) (out ? axis->out : axis->in));
-        plus = " + ";
+        extents[i] = list->axes[i].extent;
+        strides[i] = out ? list->axes[i].out : list->axes[i].in;
     }
-    mo_code_add(code, "%s0;\n}\n", plus);
+    mo_code_place(code, name, extents, strides, list->n);
 }
 
 void mo_code_reduce_shape(mo_code *code, const mo_reduce_shape *shape)
@@ -195,7 +184,7 @@ void mo_code_reduce_shape(mo_code *code, const mo_reduce_shape *shape)
                 (long long) shape->kept.size, (long long) shape->folded.size,
                 shape->by_rows, shape->lanes, shape->outputs, shape->splits,
                 (long long) shape->share);
-    add_function(code, "in_of", &shape->kept, false);
-    add_function(code, "out_of", &shape->kept, true);
-    add_function(code, "step_of", &shape->folded, false);
+    add_places(code, "in_of", &shape->kept, false);
+    add_places(code, "out_of", &shape->kept, true);
+    add_places(code, "step_of", &shape->folded, false);
 }
