@@ -8,6 +8,9 @@
 
 const mo_backend *const mo_backends[] = {
     &mo_backend_cpu,
+#ifdef HAVE_CUDA
+    &mo_backend_cuda,
+#endif
     NULL,
 };
 
