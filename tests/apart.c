@@ -1,0 +1,375 @@
+#include <config.h>
+
+#include "tests/apart.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "tests/suite.h"
+
+/* An address with this added to it is no address. */
+#define HIDDEN ((uintptr_t) 1 << 54)
+
+int64_t apart_free_bytes = INT64_MAX;
+
+typedef struct work {
+    const mo_kernel *kernel;
+    const void *const *in;
+    void *const *out;
+    void *workspace;
+} work;
+
+typedef struct apart_unit {
+    mo_unit *cpu;
+    pthread_t thread;
+    mo_random random;
+    work *queue;
+    size_t n, room;
+} apart_unit;
+
+/* mo_kernel is the CPU's own; what it needs besides stands beside it. */
+typedef struct apart_kernel {
+    mo_kernel *cpu;
+    size_t workspace;
+    int n_in, n_out;
+} apart_kernel;
+
+static apart_unit *unit_of(mo_unit *unit)
+{
+    apart_unit *u = (apart_unit *) unit;
+
+    ck_assert(pthread_equal(u->thread, pthread_self()));
+    return u;
+}
+
+static const apart_kernel *kernel_of(const mo_kernel *kernel)
+{
+    return (const apart_kernel *) kernel;
+}
+
+static void *hide(void *memory)
+{
+    return memory ? (void *) ((uintptr_t) memory + HIDDEN) : NULL;
+}
+
+static void *find(const void *memory)
+{
+    return memory ? (void *) ((uintptr_t) memory - HIDDEN) : NULL;
+}
+
+/* -------------------------------------------------------------------- units */
+
+static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
+                           mo_error *err)
+{
+    apart_unit *u = calloc(1, sizeof *u);
+
+    ck_assert_ptr_nonnull(u);
+    u->thread = pthread_self();
+    u->random.state = 7;
+    *unit = (mo_unit *) u;
+    return mo_backend_cpu.open(options, &u->cpu, err);
+}
+
+static mo_status enter(mo_unit *unit, mo_error *err)
+{
+    (void) err;
+    ((apart_unit *) unit)->thread = pthread_self();
+    return MO_OK;
+}
+
+static void close_unit(mo_unit *unit)
+{
+    apart_unit *u = unit_of(unit);
+
+    mo_backend_cpu.close(u->cpu);
+    free(u->queue);
+    free(u);
+}
+
+static mo_status count(int *n, mo_error *err)
+{
+    (void) err;
+    *n = 1;
+    return MO_OK;
+}
+
+static const char *say(const mo_unit *unit)
+{
+    (void) unit;
+    return "apart";
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+{
+    apart_kernel *k = calloc(1, sizeof *k);
+    mo_status status;
+
+    ck_assert_ptr_nonnull(k);
+    k->n_in = call->n_in;
+    k->n_out = call->n_out;
+    status = mo_backend_cpu.prepare(unit_of(unit)->cpu, call, in, out, &k->cpu,
+                                    &k->workspace, err);
+    if (status != MO_OK) {
+        free(k);
+        return status;
+    }
+    /* Known when they are settled. */
+    *workspace = 0;
+    *kernel = (mo_kernel *) k;
+    return MO_OK;
+}
+
+static mo_status settle(mo_unit *unit, mo_kernel *const *kernels, int n,
+                        size_t *workspaces, mo_error *err)
+{
+    (void) unit_of(unit);
+    (void) err;
+    for (int i = 0; i < n; i++)
+        workspaces[i] = kernel_of(kernels[i])->workspace;
+    return MO_OK;
+}
+
+static void drop(mo_unit *unit, mo_kernel *kernel)
+{
+    apart_kernel *k = (apart_kernel *) kernel;
+
+    mo_backend_cpu.drop(unit_of(unit)->cpu, k->cpu);
+    free(k);
+}
+
+static bool consumed(const mo_kernel *kernel, int in)
+{
+    return mo_backend_cpu.consumed(kernel_of(kernel)->cpu, in);
+}
+
+static mo_status push(mo_unit *unit, const work *w, mo_error *err)
+{
+    apart_unit *u = unit_of(unit);
+    mo_status status = MO_PUSH(u->queue, u->n, u->room, err);
+
+    if (status == MO_OK)
+        u->queue[u->n++] = *w;
+    return status;
+}
+
+static mo_status do_work(apart_unit *u, const work *w, mo_error *err)
+{
+    const apart_kernel *k = kernel_of(w->kernel);
+    const void *in[64];
+    void *out[64];
+
+    ck_assert_int_le(k->n_in, 64);
+    ck_assert_int_le(k->n_out, 64);
+    for (int i = 0; i < k->n_in; i++)
+        in[i] = find(w->in[i]);
+    for (int i = 0; i < k->n_out; i++)
+        out[i] = find(w->out[i]);
+    return mo_backend_cpu.run(u->cpu, k->cpu, in, out, find(w->workspace), err);
+}
+
+static mo_status wait_for_all(mo_unit *unit, mo_error *err)
+{
+    apart_unit *u = unit_of(unit);
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < u->n && status == MO_OK; i++)
+        status = do_work(u, &u->queue[i], err);
+    u->n = 0;
+    return status;
+}
+
+static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+                     const void *const *in, void *const *out, void *workspace,
+                     mo_error *err)
+{
+    return push(unit, &(work){ kernel, in, out, workspace }, err);
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
+                              mo_error *err)
+{
+    void *found = NULL;
+    mo_status status =
+        mo_backend_cpu.alloc(unit_of(unit)->cpu, bytes, &found, err);
+
+    if (status != MO_OK)
+        return status;
+    /* What is read before it is written shows. */
+    memset(found, 0xc7, bytes);
+    *memory = hide(found);
+    return MO_OK;
+}
+
+static void release_memory(mo_unit *unit, void *memory)
+{
+    mo_backend_cpu.release(unit_of(unit)->cpu, find(memory));
+}
+
+static mo_status put(mo_unit *unit, void *to, const void *from, size_t bytes,
+                     mo_error *err)
+{
+    mo_status status = wait_for_all(unit, err);
+
+    memcpy(find(to), from, bytes);
+    return status;
+}
+
+static mo_status get(mo_unit *unit, void *to, const void *from, size_t bytes,
+                     mo_error *err)
+{
+    mo_status status = wait_for_all(unit, err);
+
+    memcpy(to, find(from), bytes);
+    return status;
+}
+
+static mo_status alloc_near(mo_unit *unit, size_t bytes, void **memory,
+                            mo_error *err)
+{
+    (void) unit_of(unit);
+    *memory = malloc(bytes);
+    return *memory ? MO_OK : mo_fail_memory(err);
+}
+
+static void release_near(mo_unit *unit, void *memory)
+{
+    (void) unit_of(unit);
+    free(memory);
+}
+
+static mo_status tell_memory(mo_unit *unit, int64_t *free_bytes,
+                             int64_t *total_bytes, mo_error *err)
+{
+    (void) unit_of(unit);
+    (void) err;
+    *free_bytes = apart_free_bytes;
+    *total_bytes = INT64_MAX;
+    return MO_OK;
+}
+
+static int64_t kept(const mo_unit *unit)
+{
+    (void) unit;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- programs */
+
+typedef struct apart_program {
+    const mo_program_call *calls;
+    int n;
+    bool *begun;
+} apart_program;
+
+static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
+                        mo_program **program, mo_error *err)
+{
+    apart_program *p = calloc(1, sizeof *p);
+
+    (void) unit_of(unit);
+    (void) err;
+    ck_assert_ptr_nonnull(p);
+    *p = (apart_program){ calls, n, calloc((size_t) n, sizeof *p->begun) };
+    ck_assert_ptr_nonnull(p->begun);
+    *program = (mo_program *) p;
+    return MO_OK;
+}
+
+static void forget(mo_unit *unit, mo_program *program)
+{
+    apart_program *p = (apart_program *) program;
+
+    (void) unit_of(unit);
+    free(p->begun);
+    free(p);
+}
+
+static bool may_begin(const apart_program *p, int i)
+{
+    if (p->begun[i])
+        return false;
+    for (int k = 0; k < i; k++)
+        if (p->calls[k].lane == p->calls[i].lane && !p->begun[k])
+            return false;
+    for (int k = 0; k < p->calls[i].n_waits; k++)
+        if (!p->begun[p->calls[i].waits[k]])
+            return false;
+    return true;
+}
+
+static int any_call(const apart_program *p, mo_random *random)
+{
+    int found = -1, n = 0;
+
+    for (int i = 0; i < p->n; i++)
+        if (may_begin(p, i) && mo_random_below(random, ++n) == 0)
+            found = i;
+    ck_assert_int_ge(found, 0);
+    return found;
+}
+
+static mo_status replay(mo_unit *unit, const mo_program *program, mo_error *err)
+{
+    const apart_program *p = (const apart_program *) program;
+    mo_status status = MO_OK;
+
+    memset(p->begun, 0, (size_t) p->n * sizeof *p->begun);
+    for (int done = 0; done < p->n && status == MO_OK; done++) {
+        int i = any_call(p, &unit_of(unit)->random);
+
+        p->begun[i] = true;
+        status = push(unit,
+                      &(work){ p->calls[i].kernel, p->calls[i].in,
+                               p->calls[i].out, p->calls[i].workspace },
+                      err);
+    }
+    return status;
+}
+
+static mo_status time_calls(mo_unit *unit, const mo_program_call *calls, int n,
+                            int64_t *ns, mo_error *err)
+{
+    (void) calls;
+    for (int i = 0; i < n; i++)
+        ns[i] = (int64_t) APART_CALL_NS * (i + 1);
+    return wait_for_all(unit, err);
+}
+
+const mo_backend apart_backend = {
+    .name = "apart",
+    .help = "the CPU behind a wall",
+    .apart = true,
+    .open = open_unit,
+    .close = close_unit,
+    .alloc = alloc_memory,
+    .release = release_memory,
+    .prepare = prepare,
+    .drop = drop,
+    .run = run,
+    .consumed = consumed,
+    .settle = settle,
+    .put = put,
+    .get = get,
+    .wait = wait_for_all,
+    .alloc_near = alloc_near,
+    .release_near = release_near,
+    .record = record,
+    .replay = replay,
+    .forget = forget,
+    .time = time_calls,
+    .memory = tell_memory,
+    .kept = kept,
+    .enter = enter,
+    .count = count,
+    .say = say,
+};

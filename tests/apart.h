@@ -1,0 +1,25 @@
+/*
+ * apart.h - a backend with memory of its own, for tests of what runs plans.
+ *
+ * It computes as the CPU does, but its memory cannot be read by the process (an
+ * address of it is none), kernels only run when somebody waits for them, and a
+ * program that is replayed does its calls in any order that lanes and waits
+ * allow, another one each time.  A hook that is called from another thread than
+ * the one that entered the unit ends the test.
+ */
+#ifndef MO_TESTS_APART_H
+#define MO_TESTS_APART_H
+
+#include <stdint.h>
+
+#include "exec/backend/backend.h"
+
+extern const mo_backend apart_backend;
+
+/* What it says of its memory; set before a run. */
+extern int64_t apart_free_bytes;
+
+/* A call that is timed takes so long, by its place in its program. */
+enum { APART_CALL_NS = 1000 };
+
+#endif
