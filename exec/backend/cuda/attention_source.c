@@ -1,0 +1,337 @@
+/*
+ * Sources of attention: what a call is like as constants and small functions,
+ * before one of the two kernels.
+ *
+ *     typedef struct { PLACE q, k, v, out; const float *s0; ... } head
+ *     head head_of(int batch, struct seen seen)    where all of it begins
+ *     float score(head h, int i, int j, float x)   scaled, changed and masked
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "exec/backend/cuda/attention.h"
+#include "exec/backend/cuda/finish.h"
+#include "exec/backend/cuda/single.h"
+
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
+static const char tensor_source[] =
+#include "exec/backend/cuda/attention_tensor.inc"
+    ;
+
+static const char rows_source[] =
+#include "exec/backend/cuda/attention_rows.inc"
+    ;
+
+enum { ROWS_THREADS = 128, ROWS_HELD = 4, EXPRESSION_SIZE = 96 };
+
+static const mo_attention_call *attention_of(const mo_cuda_attention_task *task)
+{
+    return &task->call->u.attention;
+}
+
+/* ---- what scores and masks read */
+
+/* One of them: in[in] over [batches ..., queries, keys]. */
+typedef struct sight {
+    int in;
+    mo_elem elem;
+    mo_access access;
+} sight;
+
+typedef struct sights {
+    int n; /* the mask first, if there is one */
+    sight of[MO_CUDA_ATTENTION_SEEN];
+} sights;
+
+static sight mask_sight(const mo_cuda_attention_task *task)
+{
+    const mo_attention_call *c = attention_of(task);
+    sight mask = { 3, task->in[3].desc.elem, { .offset = c->mask_offset } };
+
+    for (int d = 0; d < c->n_batch; d++)
+        mask.access.stride[d] = c->mask_batch[d];
+    mask.access.stride[c->n_batch] = c->mask_row;
+    mask.access.stride[c->n_batch + 1] = c->mask_column;
+    return mask;
+}
+
+static sights sights_of(const mo_cuda_attention_task *task)
+{
+    const mo_attention_call *c = attention_of(task);
+    sights s = { 0 };
+
+    if (c->has_mask)
+        s.of[s.n++] = mask_sight(task);
+    for (int i = 1; c->score && i < c->score->n_operands; i++, s.n++)
+        s.of[s.n] =
+            (sight){ 3 + c->has_mask + i - 1, c->score->operands[i].elem,
+                     c->score->operands[i].access };
+    return s;
+}
+
+/* Of the last two dimensions alone: element i, j from where a head's begins. */
+static void say_element(const mo_cuda_attention_task *task, const sights *s,
+                        int number, char text[EXPRESSION_SIZE])
+{
+    const mo_attention_call *c = attention_of(task);
+    const int64_t *stride = s->of[number].access.stride + c->n_batch;
+
+    snprintf(text, EXPRESSION_SIZE,
+             "h.s%d[(PLACE) i * %" PRId64 " + (PLACE) j * %" PRId64 "]", number,
+             stride[0], stride[1]);
+}
+
+/* ---- heads */
+
+static void add_begin(mo_code *code, const mo_attention_call *c,
+                      const char *name, int64_t offset, const int64_t *batch)
+{
+    mo_access access = { .offset = offset };
+    const char *indices[MO_MAX_RANK];
+    char names[MO_MAX_RANK][16];
+
+    for (int d = 0; d < c->n_batch; d++) {
+        access.stride[d] = batch[d];
+        snprintf(names[d], sizeof names[d], "(PLACE) i%d", d);
+        indices[d] = names[d];
+    }
+    mo_code_add(code, "h.%s (", name);
+    mo_code_access(code, &access, c->n_batch, indices, false);
+    mo_code_text(code, ");\n");
+}
+
+static void add_head_type(mo_code *code, const sights *s)
+{
+    mo_code_add(code,
+                "struct seen { const void *pointers[%d]; };\n"
+                "typedef struct {\n    PLACE q, k, v, out;\n",
+                MO_CUDA_ATTENTION_SEEN);
+    for (int i = 0; i < s->n; i++)
+        mo_code_add(code, "    const %s *s%d;\n", mo_code_elem(s->of[i].elem),
+                    i);
+    mo_code_text(code, "} head;\n");
+}
+
+static void add_head(mo_code *code, const mo_cuda_attention_task *task,
+                     const sights *s)
+{
+    const mo_attention_call *c = attention_of(task);
+    char name[EXPRESSION_SIZE];
+
+    add_head_type(code, s);
+    mo_code_text(code, "MO_DEVICE head head_of(int batch, struct seen seen)\n"
+                       "{\nhead h;\n");
+    mo_code_indices(code, "batch", c->extent, c->n_batch);
+    add_begin(code, c, "q =", c->q_offset, c->q_batch);
+    add_begin(code, c, "k =", c->k_offset, c->k_batch);
+    add_begin(code, c, "v =", c->v_offset, c->v_batch);
+    add_begin(code, c, "out =", 0, c->out_batch);
+    for (int i = 0; i < s->n; i++) {
+        snprintf(name, sizeof name, "s%d = (const %s *) seen.pointers[%d] +", i,
+                 mo_code_elem(s->of[i].elem), i);
+        add_begin(code, c, name, s->of[i].access.offset,
+                  s->of[i].access.stride);
+    }
+    mo_code_text(code, "(void) seen;\nreturn h;\n}\n");
+}
+
+/* ---- scores */
+
+static const char *load_of(mo_elem elem)
+{
+    return elem == MO_F16    ? "mo_f16_load"
+           : elem == MO_BF16 ? "mo_bf16_load"
+                             : "(float)";
+}
+
+static void add_masking(mo_code *code, const mo_cuda_attention_task *task,
+                        const sights *s)
+{
+    char element[EXPRESSION_SIZE];
+
+    if (!attention_of(task)->has_mask) {
+        mo_code_text(code, "return y;\n");
+        return;
+    }
+    say_element(task, s, 0, element);
+    if (s->of[0].elem == MO_BOOL)
+        mo_code_add(code, "return %s ? y : -MO_INF;\n", element);
+    else
+        mo_code_add(code, "return y + %s(%s);\n", load_of(s->of[0].elem),
+                    element);
+}
+
+static void add_score(mo_code *code, const mo_cuda_attention_task *task,
+                      const sights *s)
+{
+    const mo_attention_call *c = attention_of(task);
+    const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
+    char elements[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
+    char result[MO_CODE_RESULT_SIZE] = "v";
+
+    mo_code_text(code, "MO_DEVICE float score(head h, int i, int j, float x)\n"
+                       "{\nconst float v = x * ");
+    mo_code_real(code, c->scale, false);
+    mo_code_text(code, ";\n(void) h; (void) i; (void) j;\n");
+    for (int n = 1; c->score && n < c->score->n_operands; n++) {
+        say_element(task, s, c->has_mask + n - 1, elements[n]);
+        operands[n] = elements[n];
+    }
+    if (c->score)
+        mo_code_point(code, c->score, MO_F32, operands, result);
+    mo_code_add(code, "const float y = %s;\n", result);
+    add_masking(code, task, s);
+    mo_code_text(code, "}\n");
+}
+
+/* ---- sizes */
+
+/* So many neighbours of a row can be read at once, wherever rows begin. */
+static int read_width(int64_t columns, int64_t offset, int64_t row,
+                      const mo_attention_call *c, const int64_t *batch,
+                      int most)
+{
+    int width = most;
+
+    for (; width > 1; width /= 2) {
+        bool works =
+            columns % width == 0 && offset % width == 0 && row % width == 0;
+
+        for (int d = 0; d < c->n_batch; d++)
+            works = works && batch[d] % width == 0;
+        if (works)
+            break;
+    }
+    return width;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int tiles_of(int64_t columns)
+{
+    return (int) ((columns + 7) / 8);
+}
+
+/* As many neighbours of v as a thread holds, of those that go in one read. */
+static int v_width(const mo_attention_call *c)
+{
+    int width = read_width(c->v_width, c->v_offset, c->v_row, c, c->v_batch, 4);
+
+    while (tiles_of(c->v_width) % width != 0)
+        width /= 2;
+    return width;
+}
+
+static int finish_width(const mo_cuda_attention_task *task)
+{
+    const mo_attention_call *c = attention_of(task);
+    int width = mo_cuda_finish_width(task->call, task->out, c->v_width);
+
+    return read_width(c->v_width, 0, c->out_row, c, c->out_batch, width);
+}
+
+static void add_sizes(mo_code *code, const mo_cuda_attention_task *task)
+{
+    const mo_attention_call *c = attention_of(task);
+
+    mo_code_add(code,
+                "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
+                "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
+                "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
+                "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
+                "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
+                c->queries, c->keys, c->width, c->v_width, task->batches,
+                c->causal, c->q_row, c->k_row, c->v_row, c->out_row);
+}
+
+static void add_reads(mo_code *code, const mo_cuda_attention_task *task)
+{
+    const mo_attention_call *c = attention_of(task);
+    int bytes = (int) mo_elem_bytes(task->out->elem);
+    int q = read_width(c->width, c->q_offset, c->q_row, c, c->q_batch, 4);
+    int k = read_width(c->width, c->k_offset, c->k_row, c, c->k_batch, 4);
+    int read = least(q, k), v = v_width(c);
+
+    mo_code_add(code,
+                "#define READ %d\n#define READ_BYTES %d\n"
+                "#define V_READ %d\n#define V_BYTES %d\n",
+                read, read * bytes, v, v * bytes);
+}
+
+/* The most elements that are counted in anything. */
+static int64_t most_elements(const mo_cuda_attention_task *task)
+{
+    int64_t most = mo_desc_elements(task->out);
+
+    for (int i = 0; i < task->call->first_extra; i++) {
+        int64_t elements = mo_desc_elements(&task->in[i].desc);
+
+        most = elements > most ? elements : most;
+    }
+    return most;
+}
+
+/* ---- the two kernels */
+
+static mo_status add_rows(const mo_cuda_attention_task *task, mo_code *code,
+                          mo_cuda_grid *grid, mo_error *err)
+{
+    const mo_attention_call *c = attention_of(task);
+    int piece = 32 * ROWS_HELD;
+    int64_t pieces = (c->v_width + piece - 1) / piece;
+
+    mo_code_add(code,
+                "#define THREADS %d\n#define HELD %d\n"
+                "#define PIECES %" PRId64 "\n",
+                ROWS_THREADS, ROWS_HELD, pieces);
+    mo_code_text(code, rows_source);
+    return mo_cuda_grid_of(task->batches * c->queries * pieces,
+                           ROWS_THREADS / 32, ROWS_THREADS, grid, err);
+}
+
+static mo_status add_tensor(const mo_cuda_attention_task *task,
+                            const mo_cuda_attention_cut *cut, mo_code *code,
+                            mo_cuda_grid *grid, mo_error *err)
+{
+    const mo_attention_call *c = attention_of(task);
+    int rows = 16 * cut->deep * cut->across;
+    int pitch = 8 * tiles_of(c->v_width) + 4;
+    int threads = 32 * cut->across * cut->along;
+    int64_t blocks = (c->queries + rows - 1) / rows * task->batches;
+    mo_status status = mo_cuda_grid_of(blocks, 1, threads, grid, err);
+
+    mo_code_add(code,
+                "#define THREADS %d\n#define ACROSS %d\n#define ALONG %d\n"
+                "#define DEEP %d\n#define SPAN %d\n#define EXACT %d\n",
+                threads, cut->across, cut->along, cut->deep, cut->span,
+                task->exact);
+    add_reads(code, task);
+    mo_code_text(code, tensor_source);
+    grid->shared =
+        (unsigned) (cut->along * rows * (pitch + 2)) * (unsigned) sizeof(float);
+    return status;
+}
+
+mo_status mo_cuda_attention_source(const mo_cuda_attention_task *task,
+                                   const mo_cuda_attention_cut *cut,
+                                   mo_code *code, mo_cuda_grid *grid,
+                                   mo_error *err)
+{
+    sights s = sights_of(task);
+    int width = finish_width(task);
+    mo_status status;
+
+    mo_code_types(code, task->out->elem, width, most_elements(task));
+    mo_code_finish(code, task->call, task->out, width);
+    add_sizes(code, task);
+    add_head(code, task, &s);
+    add_score(code, task, &s);
+    status = task->tensor ? add_tensor(task, cut, code, grid, err)
+                          : add_rows(task, code, grid, err);
+    return status == MO_OK ? mo_code_ready(code, err) : status;
+}
