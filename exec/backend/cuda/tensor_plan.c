@@ -80,8 +80,8 @@ static bool tile_suits(const mo_unit *unit, const mo_tensor_problem *p,
     return mo_tensor_shared(p, t) <= unit->shared_most &&
            (p->kind != MO_TENSOR_F32 || t->warp_m * t->warp_n <= 1024) &&
            (p->a_form != MO_TENSOR_WINDOWS || rows <= 16) &&
-           (t->m <= 16 || p->arguments.m > t->m / 2) &&
-           (t->n <= 32 || p->arguments.n > t->n / 2);
+           (t->m <= 32 || p->arguments.m > t->m / 2) &&
+           (t->n <= 64 || p->arguments.n > t->n / 2);
 }
 
 /* Clocks of an SM for one step of one block when it has others to turn to. */

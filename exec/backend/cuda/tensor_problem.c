@@ -233,7 +233,7 @@ static bool is_pixel_wise(const mo_sweep *s)
 }
 
 /* As a product of rows of channels; a pixel is a row. */
-static mo_matmul_call as_matmul(const mo_conv_call *c, int64_t k)
+static mo_matmul_call as_matmul(const mo_conv_call *c, int64_t k, int64_t pitch)
 {
     int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;
     mo_matmul_call f = { .m = c->batch,
@@ -245,7 +245,7 @@ static mo_matmul_call as_matmul(const mo_conv_call *c, int64_t k)
     for (int d = 0; d < c->sweep.spatial; d++)
         f.m *= c->sweep.out[d];
     f.a = (mo_matmul_side){ c->in_channels, 1, { in } };
-    f.b = (mo_matmul_side){ 1, k, { out * k } };
+    f.b = (mo_matmul_side){ 1, pitch, { out * pitch } };
     f.c = (mo_matmul_side){ c->out_channels, 1, { out } };
     return f;
 }
@@ -311,7 +311,7 @@ static bool read_conv(const mo_cuda_task *task, mo_tensor_problem *p)
         return false;
     for (int d = 0; d < c->sweep.spatial; d++)
         k *= c->sweep.kernel[d];
-    f = as_matmul(c, k);
+    f = as_matmul(c, k, task->pitch);
     p->a_in = 0;
     p->b_in = 1;
     if (!set_sizes(&f, p) || !fits(f.n, task->pitch))

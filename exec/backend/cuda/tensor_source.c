@@ -55,6 +55,7 @@ static void add_act(mo_code *code, const mo_tensor_problem *problem)
     mo_code_add(code, "return %s;\n}\n", result);
     mo_code_stored(problem->elem, "v", result);
     mo_code_add(code, "MO_DEVICE T stored(float v) { return %s; }\n", result);
+    mo_code_text(code, "struct mo_extra { const void *none; };\n");
 }
 
 void mo_tensor_source(mo_code *code, const mo_cuda_task *task,
