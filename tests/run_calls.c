@@ -30,6 +30,16 @@ static void close_units(void)
             opened[i].backend->close(opened[i].unit);
 }
 
+/* What failed to compile would fail again with everything that comes. */
+static void give_up(const mo_unit *unit)
+{
+    for (int i = 0; i < MO_PRECISIONS; i++)
+        if (opened[i].unit == unit) {
+            opened[i].backend->close(opened[i].unit);
+            opened[i].unit = NULL;
+        }
+}
+
 mo_unit *tested_unit(const mo_backend *backend, mo_precision precision)
 {
     const mo_unit_options options = { .threads = 1,
@@ -222,6 +232,8 @@ mo_status run_calls(const mo_backend *backend, mo_unit *unit,
     if (status == MO_OK)
         status = run_all(&s, err);
     close_stage(&s);
+    if (status != MO_OK)
+        give_up(unit);
     return status;
 }
 

@@ -143,6 +143,6 @@ bool standin_is_capturing(void);
 /* Functions that take the arguments of each kernel in source as the driver has
  * them, and the sizes of these.  free() it; NULL: a kernel's head cannot be
  * read, or no memory. */
-char *standin_wrappers(const char *source);
+char *standin_wrappers(const char *source, const char *preprocessed);
 
 #endif

@@ -110,7 +110,8 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
 /* Names of files in a folder of their own. */
 typedef struct files {
     char folder[PATH_MAX - 32];
-    char source[PATH_MAX], object[PATH_MAX], log[PATH_MAX];
+    char source[PATH_MAX], preprocessed[PATH_MAX], object[PATH_MAX];
+    char log[PATH_MAX];
 } files;
 
 static bool files_make(files *f)
@@ -122,6 +123,7 @@ static bool files_make(files *f)
     if (!mkdtemp(f->folder))
         return false;
     snprintf(f->source, sizeof f->source, "%s/kernel.c", f->folder);
+    snprintf(f->preprocessed, sizeof f->preprocessed, "%s/kernel.i", f->folder);
     snprintf(f->object, sizeof f->object, "%s/kernel.so", f->folder);
     snprintf(f->log, sizeof f->log, "%s/log", f->folder);
     return true;
@@ -130,6 +132,7 @@ static bool files_make(files *f)
 static void files_remove(const files *f)
 {
     unlink(f->source);
+    unlink(f->preprocessed);
     unlink(f->object);
     unlink(f->log);
     rmdir(f->folder);
@@ -137,33 +140,28 @@ static void files_remove(const files *f)
 
 static bool write_source(const files *f, const char *source)
 {
-    char *wrappers = standin_wrappers(source);
     FILE *out = fopen(f->source, "w");
-    bool done = wrappers && out;
 
-    if (done)
-        fprintf(out, "%s%s%s%s", before, source, behind, wrappers);
-    if (out && fclose(out) != 0)
-        done = false;
-    free(wrappers);
-    return done;
+    if (!out)
+        return false;
+    fprintf(out, "%s%s%s", before, source, behind);
+    return fclose(out) == 0;
 }
 
-/* CC may be more than one word; the shell takes it apart. */
-static bool run_compiler(const files *f)
+/* CC may be more than one word; the shell takes it apart.  Complaints go to the
+ * log. */
+static bool run_compiler(const files *f, const char *options, const char *from,
+                         const char *to)
 {
-    static char script[] =
-        "exec ${CC:-cc} -std=gnu11 -O1 -fPIC -shared -w -ffp-contract=off "
-        "-fno-strict-aliasing -fno-math-errno -o \"$2\" \"$1\" -lm 2>\"$3\"";
+    char script[256 + 3 * PATH_MAX];
     char shell[] = "sh", flag[] = "-c";
-    char source[PATH_MAX], object[PATH_MAX], log[PATH_MAX];
-    char *args[] = { shell, flag, script, shell, source, object, log, NULL };
+    char *args[] = { shell, flag, script, NULL };
     int status;
     pid_t child;
 
-    memcpy(source, f->source, sizeof source);
-    memcpy(object, f->object, sizeof object);
-    memcpy(log, f->log, sizeof log);
+    snprintf(script, sizeof script,
+             "exec ${CC:-cc} -std=gnu11 -w %s -o '%s' '%s' 2>>'%s'", options,
+             to, from, f->log);
     if (posix_spawn(&child, "/bin/sh", NULL, NULL, args, environ) != 0)
         return false;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
@@ -189,16 +187,40 @@ static char *read_whole(const char *path, size_t room, size_t *size)
     return bytes;
 }
 
-static nvrtcResult compile(nvrtcProgram p, const files *f)
+/* What calls the kernels, once it can be seen what they take. */
+static bool add_wrappers(const files *f, const char *source)
 {
     size_t size;
-    bool done;
+    char *text = read_whole(f->preprocessed, 0, &size);
+    char *wrappers = text ? standin_wrappers(source, text) : NULL;
+    FILE *out = wrappers ? fopen(f->preprocessed, "a") : NULL;
+    bool done = out;
 
-    if (!write_source(f, p->source)) {
-        p->log = strdup("the head of a kernel cannot be read");
-        return NVRTC_ERROR_COMPILATION;
+    if (out) {
+        fputs(wrappers, out);
+        done = fclose(out) == 0;
     }
-    done = run_compiler(f);
+    free(wrappers);
+    free(text);
+    return done;
+}
+
+static bool compile_files(const files *f, const char *source)
+{
+    return write_source(f, source) &&
+           run_compiler(f, "-E -P", f->source, f->preprocessed) &&
+           add_wrappers(f, source) &&
+           run_compiler(f,
+                        "-O1 -fPIC -shared -ffp-contract=off "
+                        "-fno-strict-aliasing -fno-math-errno",
+                        f->preprocessed, f->object);
+}
+
+static nvrtcResult compile(nvrtcProgram p, const files *f)
+{
+    bool done = compile_files(f, p->source);
+    size_t size;
+
     p->log = read_whole(f->log, 0, &size);
     if (!done)
         return NVRTC_ERROR_COMPILATION;

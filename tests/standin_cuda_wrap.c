@@ -1,9 +1,9 @@
 /*
- * The heads of the kernels in a source, read well enough to call them:
+ * The heads of the kernels in a source, read well enough to call them.  Where
  *
- *     MO_KERNEL_OF(scale, 256)(const float *x, struct mo_extra extra)
+ *     MO_KERNEL_OF(scale, 256)(const T *x, struct mo_extra extra)
  *
- * becomes
+ * is, preprocessed, void scale(const float *x, struct mo_extra extra), comes
  *
  *     void standin_call_scale(void **a) {
  *         scale(*(const float * *) a[0], *(struct mo_extra *) a[1]); }
@@ -95,20 +95,34 @@ static bool read_types(span list, head *h)
     return rest.from == rest.to;
 }
 
-/* at is right behind MO_KERNEL...; false if no head follows. */
-static bool read_head(const char *at, head *h)
+static const char *skip_spaces(const char *at)
 {
-    const char *close, *open;
+    return at + strspn(at, " \t\n");
+}
 
-    if (*at != '(' || !(close = closing(at)))
-        return false;
-    h->name.from = at + 1;
-    h->name.to = at + 1 + strcspn(at + 1, ",)");
-    h->name = trimmed(h->name);
-    open = close + 1 + strspn(close + 1, " \n\t");
-    if (*open != '(' || !(close = closing(open)))
-        return false;
-    return read_types((span){ open + 1, close }, h);
+/* Is the word at `at`, whole? */
+static bool is_named(const char *at, span name)
+{
+    size_t n = (size_t) (name.to - name.from);
+
+    return strncmp(at, name.from, n) == 0 && !is_word(at[n]);
+}
+
+/* Looks for void name(...) in what the preprocessor made. */
+static bool find_head(const char *preprocessed, head *h)
+{
+    for (const char *at = preprocessed; (at = strstr(at, "void"));) {
+        const char *name = skip_spaces(at + strlen("void")), *open, *close;
+
+        at += strlen("void");
+        if (!is_named(name, h->name))
+            continue;
+        open = skip_spaces(name + (h->name.to - h->name.from));
+        if (*open != '(' || !(close = closing(open)))
+            return false;
+        return read_types((span){ open + 1, close }, h);
+    }
+    return false;
 }
 
 static void write_span(FILE *out, span s)
@@ -152,7 +166,7 @@ static bool is_directive(const char *source, const char *at)
     return at[strspn(at, " \t")] == '#';
 }
 
-static bool write_all(FILE *out, const char *source)
+static bool write_all(FILE *out, const char *source, const char *preprocessed)
 {
     static const char word[] = "MO_KERNEL";
     const char *at = source;
@@ -163,10 +177,11 @@ static bool write_all(FILE *out, const char *source)
 
         while (is_word(*at))
             at++;
-        if (is_directive(source, start) ||
+        if (*at != '(' || is_directive(source, start) ||
             (start > source && is_word(start[-1])))
             continue;
-        if (!read_head(at, &h))
+        h.name = trimmed((span){ at + 1, at + 1 + strcspn(at + 1, ",)") });
+        if (!find_head(preprocessed, &h))
             return false;
         write_call(out, &h);
         write_sizes(out, &h);
@@ -174,7 +189,7 @@ static bool write_all(FILE *out, const char *source)
     return true;
 }
 
-char *standin_wrappers(const char *source)
+char *standin_wrappers(const char *source, const char *preprocessed)
 {
     char *text = NULL;
     size_t size;
@@ -183,7 +198,7 @@ char *standin_wrappers(const char *source)
 
     if (!out)
         return NULL;
-    done = write_all(out, source);
+    done = write_all(out, source, preprocessed);
     if (fclose(out) == 0 && done)
         return text;
     free(text);
