@@ -111,7 +111,7 @@ static const char large_source[] =
     "    }\n"
     "}\n";
 
-static const char kernel_source[] =
+static const char ending_source[] =
     "#define SIDE (BLOCK / DEEP)\n"
     /* What the parts have found, put together in their order. */
     "MO_DEVICE void join(BEST *b, int side, int deep)\n"
@@ -136,8 +136,15 @@ static const char kernel_source[] =
     "                      (double) s[2].count\n"
     "                : (double) K0 * (double) K1 * (double) K2;\n"
     "    return count > 0 ? (R) (1 / count) : 0;\n"
-    "}\n"
-    "MO_KERNEL_OF(pool, BLOCK)(const T *in, T *out WHERE, struct mo_extra p)\n"
+    "}\n";
+
+static const char head[] =
+    "MO_KERNEL_OF(pool, BLOCK)(const T *in, T *out, struct mo_extra p)\n";
+static const char head_with_indices[] =
+    "MO_KERNEL_OF(pool, BLOCK)(const T *in, T *out, INDEX *where, "
+    "struct mo_extra p)\n";
+
+static const char body[] =
     "{\n"
     "    const int side = (int) threadIdx.x % SIDE;\n"
     "    const int deep = (int) threadIdx.x / SIDE;\n"
@@ -258,13 +265,9 @@ static void add_indices(mo_code *code, const mo_call *call, const mo_desc *out)
 
     mo_code_add(code, "#define INDICES %d\n", has_indices);
     if (has_indices)
-        mo_code_add(code,
-                    "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n"
-                    "#define WHERE , INDEX *where\n",
-                    mo_code_elem(out[1].elem),
-                    (long long) index_size(&call->u.pool));
-    else
-        mo_code_text(code, "#define WHERE\n");
+        mo_code_add(
+            code, "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
+            mo_code_elem(out[1].elem), (long long) index_size(&call->u.pool));
 }
 
 static mo_status check_types(const mo_call *call, const mo_call_operand *in,
@@ -306,7 +309,9 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     add_indices(&draft.code, call, out);
     mo_code_text(&draft.code, common_source);
     mo_code_text(&draft.code, shape.small ? small_source : large_source);
-    mo_code_text(&draft.code, kernel_source);
+    mo_code_text(&draft.code, ending_source);
+    mo_code_text(&draft.code, shape.has_indices ? head_with_indices : head);
+    mo_code_text(&draft.code, body);
     return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
 }
 
