@@ -7,6 +7,7 @@
 #include <cublasLt.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,17 @@ typedef struct preference {
 
 /* ---- descriptors */
 
+static int alive;
+
+/* Nothing may be left when the library is closed. */
+static void say_what_is_left(void)
+{
+    if (alive == 0)
+        return;
+    fprintf(stderr, "cuBLASLt's stand-in: %d descriptors are left\n", alive);
+    abort();
+}
+
 size_t cublasLtGetVersion(void)
 {
     return 130000;
@@ -53,6 +65,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 {
+    say_what_is_left();
     free(handle);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -63,6 +76,14 @@ static cublasStatus_t make(void **to, const void *from, size_t size)
     if (!*to)
         return CUBLAS_STATUS_ALLOC_FAILED;
     memcpy(*to, from, size);
+    alive++;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t destroy(void *what)
+{
+    free(what);
+    alive--;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -91,8 +112,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *to,
 
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d)
 {
-    free(d);
-    return CUBLAS_STATUS_SUCCESS;
+    return destroy(d);
 }
 
 cublasStatus_t
@@ -134,8 +154,7 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *to,
 
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t l)
 {
-    free(l);
-    return CUBLAS_STATUS_SUCCESS;
+    return destroy(l);
 }
 
 cublasStatus_t
@@ -168,8 +187,7 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *to)
 
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p)
 {
-    free(p);
-    return CUBLAS_STATUS_SUCCESS;
+    return destroy(p);
 }
 
 cublasStatus_t

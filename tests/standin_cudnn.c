@@ -43,6 +43,8 @@ static int engines_for(const program *p)
 
 /* ---- the library */
 
+static int alive; /* descriptors */
+
 size_t cudnnGetVersion(void)
 {
     return 91400;
@@ -65,8 +67,13 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t *handle)
                    : CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
 }
 
+/* Nothing may be left when the library is closed. */
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
 {
+    if (alive != 0) {
+        fprintf(stderr, "cuDNN's stand-in: %d descriptors are left\n", alive);
+        abort();
+    }
     free(handle);
     return CUDNN_STATUS_SUCCESS;
 }
@@ -88,6 +95,7 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
     if (!d)
         return CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
     d->type = type;
+    alive++;
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -98,6 +106,7 @@ cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t what)
     for (int i = 0; i < d->n; i++)
         free(d->attributes[i].values);
     free(d);
+    alive--;
     return CUDNN_STATUS_SUCCESS;
 }
 

@@ -361,6 +361,18 @@ static ending ending_of(int number)
     return (ending) (number % ENDINGS);
 }
 
+/* Otherwise nothing of them would be tested, and nobody told. */
+START_TEST(libraries_that_stand_in_are_found)
+{
+#ifdef HAVE_CUBLASLT
+    ck_assert(cuda_is_fast() || cuda_has_blas());
+#endif
+#ifdef HAVE_CUDNN
+    ck_assert(cuda_is_fast() || cuda_has_dnn());
+#endif
+}
+END_TEST
+
 START_TEST(all_ways_of_a_product_agree)
 {
     int i = turn(_i), type = i % COUNT(types);
@@ -426,6 +438,7 @@ SUITE(cuda_ways)
         exit(77);
     /* A driver that has been looked for does not live in children. */
     setenv("CK_FORK", "no", 1);
+    TEST(libraries_that_stand_in_are_found);
     EACH(all_ways_of_a_product_agree, fast ? 130 : 8);
     EACH(all_ways_of_a_convolution_agree, fast ? 160 : 8);
     EACH(any_ending_goes_with_a_product, fast ? ENDINGS : 2);
