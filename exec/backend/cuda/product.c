@@ -32,19 +32,20 @@ static void drop_product(mo_unit *unit, mo_kernel *kernel)
     free(p);
 }
 
+/* Plain kernels have their numbers built in, so each takes its time to compile:
+ * only where our other ones, which work wherever they are offered, cannot do
+ * it. */
 static mo_status find_ways(mo_unit *unit, product *p, mo_error *err)
 {
-    static mo_cuda_ways_find *const finders[] = {
-        mo_cuda_tensor_ways,
-        mo_cuda_blas_ways,
-        mo_cuda_dnn_ways,
-        mo_cuda_direct_ways,
-    };
-    mo_status status = MO_OK;
+    mo_status status = mo_cuda_tensor_ways(unit, &p->task, &p->ways, err);
+    bool is_plain = p->ways.n == 0;
 
-    for (size_t i = 0; i < sizeof finders / sizeof *finders; i++)
-        if (status == MO_OK)
-            status = finders[i](unit, &p->task, &p->ways, err);
+    if (status == MO_OK)
+        status = mo_cuda_blas_ways(unit, &p->task, &p->ways, err);
+    if (status == MO_OK)
+        status = mo_cuda_dnn_ways(unit, &p->task, &p->ways, err);
+    if (status == MO_OK && is_plain)
+        status = mo_cuda_direct_ways(unit, &p->task, &p->ways, err);
     return status;
 }
 
