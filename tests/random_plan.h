@@ -47,4 +47,7 @@ mo_graph *random_network(unsigned seed);
  * sums, pools, joins, views and averages. */
 mo_graph *random_picture(unsigned seed);
 
+/* Attention, spelled in many ways: products, splits, transposes, biases. */
+mo_graph *random_attention(unsigned seed);
+
 #endif

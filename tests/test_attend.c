@@ -1,0 +1,142 @@
+/* Claims of exec/plan/attend.c: attention that is spelled out becomes a call,
+ * which computes the same, and nothing is left of what moved its operands. */
+#include "exec/compare.h"
+#include "exec/plan/verify.h"
+#include "exec/run.h"
+
+#include "base/random.h"
+#include "tests/random_plan.h"
+#include "tests/suite.h"
+
+static void run(mo_plan *plan, unsigned seed, mo_run_result *result)
+{
+    const mo_backend *backends[RANDOM_PLAN_DEVICES];
+    mo_unit_options units[RANDOM_PLAN_DEVICES];
+    int rank_of[RANDOM_PLAN_DEVICES] = { 0 };
+    mo_dense input = { 0 };
+    mo_run_options options = { .transport = &mo_transport_local,
+                               .backends = backends,
+                               .units = units,
+                               .rank_of = rank_of,
+                               .inputs = &input,
+                               .runs = 1 };
+
+    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++) {
+        backends[d] = &mo_backend_cpu;
+        units[d] = (mo_unit_options){ .threads = 1 };
+    }
+    ck_assert_int_eq(plan->n_inputs, 1);
+    MUST(mo_dense_new(&plan->inputs[0].desc, &input, &err));
+    mo_dense_random(&input, seed, 1, 2);
+    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &options.world,
+                                 &err));
+    MUST(mo_run_plan(plan, &options, result, &err));
+    mo_transport_local.close(options.world);
+    mo_dense_clear(&input);
+}
+
+static int count(const mo_plan *plan, mo_call_kind kind)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        n += plan->calls[c].call.kind == kind;
+    return n;
+}
+
+static void make(random_plan *r, unsigned seed, int n_devices)
+{
+    random_plan_of(r, random_attention(seed), random_attention(seed), NULL,
+                   seed, n_devices);
+}
+
+static mo_plan *attend(random_plan *r, const bool *attend_on, bool fuse)
+{
+    mo_plan *plan = NULL;
+    mo_error why = { 0 };
+
+    r->source.attend = attend_on;
+    r->source.fuse = fuse;
+    MUST(mo_plan_make(&r->source, &plan, &err));
+    ck_assert_msg(mo_plan_verify(plan, &why) == MO_OK, "%s", why.text);
+    return plan;
+}
+
+static void check_same(const mo_run_result *a, const mo_run_result *b, int seed)
+{
+    ck_assert_int_eq(a->n_outputs, b->n_outputs);
+    for (int i = 0; i < a->n_outputs; i++) {
+        mo_difference d = mo_compare(&a->outputs[i], &b->outputs[i]);
+
+        ck_assert_msg(d.same_shape && d.relative < 1e-5,
+                      "seed %d: output %d is off by %g", seed, i, d.relative);
+    }
+}
+
+START_TEST(attention_computes_the_same)
+{
+    const bool everywhere[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    mo_run_result plain = { 0 }, result = { 0 };
+    random_plan r;
+    mo_plan *plan;
+
+    make(&r, (unsigned) _i, 1 + _i % 3);
+    plan = attend(&r, everywhere, _i % 2);
+    run(r.plan, (unsigned) _i, &plain);
+    run(plan, (unsigned) _i, &result);
+    check_same(&result, &plain, _i);
+    mo_run_result_clear(&result);
+    mo_run_result_clear(&plain);
+    mo_plan_free(plan);
+    random_plan_clear(&r);
+}
+END_TEST
+
+/* On one device nothing stands in the way but outputs of the network. */
+START_TEST(attention_is_found)
+{
+    const bool here = true;
+    int softmaxes = 0, left = 0, found = 0, copies = 0, copies_left = 0;
+
+    for (unsigned seed = 0; seed < 40; seed++) {
+        random_plan r;
+        mo_plan *plan;
+
+        make(&r, seed, 1);
+        plan = attend(&r, &here, true);
+        softmaxes += count(r.plan, MO_CALL_SOFTMAX);
+        left += count(plan, MO_CALL_SOFTMAX);
+        found += count(plan, MO_CALL_ATTENTION);
+        copies += count(r.plan, MO_CALL_COPY) + count(r.plan, MO_CALL_GATHER);
+        copies_left += count(plan, MO_CALL_COPY) + count(plan, MO_CALL_GATHER);
+        mo_plan_free(plan);
+        random_plan_clear(&r);
+    }
+    ck_assert_int_eq(found + left, softmaxes);
+    ck_assert_msg(left * 5 < softmaxes, "%d of %d are left", left, softmaxes);
+    ck_assert_msg(copies_left * 4 < copies, "%d of %d are left", copies_left,
+                  copies);
+}
+END_TEST
+
+START_TEST(devices_that_do_not_want_it_are_left_alone)
+{
+    const bool nowhere[RANDOM_PLAN_DEVICES] = { false };
+    random_plan r;
+    mo_plan *plan;
+
+    make(&r, 3, 2);
+    plan = attend(&r, nowhere, false);
+    ck_assert_int_eq(plan->n_calls, r.plan->n_calls);
+    ck_assert_int_eq(count(plan, MO_CALL_ATTENTION), 0);
+    mo_plan_free(plan);
+    random_plan_clear(&r);
+}
+END_TEST
+
+SUITE(attend)
+{
+    SOME(attention_computes_the_same, 600, 40);
+    TEST(attention_is_found);
+    TEST(devices_that_do_not_want_it_are_left_alone);
+}
