@@ -11,12 +11,18 @@ typedef struct way {
     int64_t gone;           /* when the sender did */
 } way;
 
+/* When each lane of a device is free. */
+typedef struct clocks {
+    int64_t lanes[MO_PLAN_MAX_LANES];
+} clocks;
+
 typedef struct walk {
     const mo_plan *plan;
     const mo_run_result *result;
     way *ways;      /* by transfer, as measured */
     int64_t *begun; /* by transfer, as walked: when both ends had begun */
-    int64_t *clock; /* by device, as walked */
+    int64_t *ended; /* by call, as walked */
+    clocks *clocks; /* by device, as walked */
     int *next;      /* by device: its next step */
 } walk;
 
@@ -88,20 +94,50 @@ static int next_device(const walk *w)
     return best;
 }
 
+static void do_call(walk *w, int device, int call, int64_t took_ns)
+{
+    const mo_plan_call *it = &w->plan->calls[call];
+    int64_t *clock = &w->clocks[device].lanes[it->lane];
+
+    for (int i = 0; i < it->n_waits; i++)
+        *clock = larger(*clock, w->ended[it->waits[i]]);
+    *clock += took_ns;
+    w->ended[call] = *clock;
+}
+
+static int64_t latest(const clocks *c)
+{
+    int64_t last = 0;
+
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        last = larger(last, c->lanes[i]);
+    return last;
+}
+
+/* Begins when all calls before it are done; those behind it come after. */
+static void do_transfer(walk *w, int device, const mo_plan_step *step)
+{
+    int64_t clock = latest(&w->clocks[device]);
+
+    if (step->kind == MO_STEP_AWAIT)
+        clock = larger(clock, w->begun[step->what] +
+                                  duration_at(w, step->what, device));
+    else
+        w->begun[step->what] = larger(w->begun[step->what], clock);
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        w->clocks[device].lanes[i] = clock;
+}
+
 static void do_step(walk *w, int device)
 {
     int i = w->next[device]++;
     const mo_plan_step *step = &w->plan->devices[device].steps[i];
     const mo_run_step *time = &w->result->steps[device][i];
-    int64_t *clock = &w->clock[device];
 
     if (step->kind == MO_STEP_COMPUTE)
-        *clock += time->end_ns - time->begin_ns;
-    else if (step->kind == MO_STEP_AWAIT)
-        *clock = larger(*clock, w->begun[step->what] +
-                                    duration_at(w, step->what, device));
+        do_call(w, device, step->what, time->end_ns - time->begin_ns);
     else
-        w->begun[step->what] = larger(w->begun[step->what], *clock);
+        do_transfer(w, device, step);
 }
 
 static double path_ratio(walk *w)
@@ -110,7 +146,7 @@ static double path_ratio(walk *w)
 
     for (int k = next_device(w); k != MO_PLAN_NONE; k = next_device(w)) {
         do_step(w, k);
-        longest = larger(longest, w->clock[k]);
+        longest = larger(longest, latest(&w->clocks[k]));
     }
     return part((double) longest, (double) w->result->median_ns);
 }
@@ -122,11 +158,14 @@ static double kernel_ratio(const walk *w)
     for (int k = 0; k < w->plan->n_devices; k++) {
         int n = w->plan->devices[k].n_steps;
         const mo_run_step *steps = w->result->steps[k];
+        int64_t end = 0;
 
         if (n == 0)
             continue;
+        for (int i = 0; i < n; i++)
+            end = larger(end, steps[i].end_ns);
         calls += (double) w->result->busy_ns[k];
-        window += (double) (steps[n - 1].end_ns - steps[0].begin_ns);
+        window += (double) (end - steps[0].begin_ns);
     }
     return part(calls, window);
 }
@@ -164,9 +203,10 @@ mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
                result,
                calloc(transfers, sizeof *w.ways),
                calloc(transfers, sizeof *w.begun),
-               calloc(devices, sizeof *w.clock),
+               calloc((size_t) plan->n_calls + 1, sizeof *w.ended),
+               calloc(devices, sizeof *w.clocks),
                calloc(devices, sizeof *w.next) };
-    bool done = w.ways && w.begun && w.clock && w.next;
+    bool done = w.ways && w.begun && w.ended && w.clocks && w.next;
 
     *ratios = (mo_ratios){ NAN, NAN, NAN };
     if (done && has_steps(plan, result)) {
@@ -177,7 +217,8 @@ mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
     }
     free(w.ways);
     free(w.begun);
-    free(w.clock);
+    free(w.ended);
+    free(w.clocks);
     free(w.next);
     return done ? MO_OK : mo_fail_memory(err);
 }

@@ -44,10 +44,11 @@ typedef struct mo_run_program {
 } mo_run_program;
 
 /* The moments of a run: when it began, then when each action began and when it
- * ended.  What lies between an end and the next beginning is our own work. */
+ * ended, and when all was over.  What lies between an end and the next
+ * beginning is our own work. */
 static inline size_t mo_run_moments(int n_actions)
 {
-    return 2 * (size_t) n_actions + 1;
+    return 2 * (size_t) n_actions + 2;
 }
 
 static inline size_t mo_run_moment_begun(int action)
@@ -58,6 +59,11 @@ static inline size_t mo_run_moment_begun(int action)
 static inline size_t mo_run_moment_ended(int action)
 {
     return 2 * (size_t) action + 2;
+}
+
+static inline size_t mo_run_moment_over(int n_actions)
+{
+    return 2 * (size_t) n_actions + 1;
 }
 
 typedef struct mo_run_device {

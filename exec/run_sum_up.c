@@ -37,7 +37,7 @@ static int64_t makespan(const mo_plan *plan, const mo_run_record *records,
             continue;
         if (row(r, run)[0] < first)
             first = row(r, run)[0];
-        end = row(r, run)[mo_run_moment_ended(r->n_actions - 1)];
+        end = row(r, run)[mo_run_moment_over(r->n_actions)];
         if (end > last)
             last = end;
     }

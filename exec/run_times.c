@@ -93,7 +93,7 @@ static int64_t known_end(const mo_run_device *d, const mo_run_program *p,
     for (int i = p->first + p->n; i < d->n_actions; i++)
         if (d->actions[i].kind == MO_STEP_SEND)
             return stamps[mo_run_moment_ended(i)];
-    return stamps[mo_run_moment_ended(d->n_actions - 1)];
+    return stamps[mo_run_moment_over(d->n_actions)];
 }
 
 static void place_program(const mo_run_device *d, const mo_run_program *p,
@@ -121,13 +121,10 @@ static void place_program(const mo_run_device *d, const mo_run_program *p,
 static void place_run(const mo_run_device *d, const int64_t *moments,
                       const int64_t *spans, int64_t *stamps)
 {
-    size_t last = mo_run_moment_ended(d->n_actions - 1);
-    int64_t over = stamps[last], free_at = stamps[0];
+    int64_t free_at = stamps[0];
 
     for (int i = 0; i < d->n_programs; i++)
         place_program(d, &d->programs[i], moments, spans[i], &free_at, stamps);
-    /* The host's clock told when the run was over. */
-    stamps[last] = over;
 }
 
 mo_status mo_run_times_find(mo_run_device *d, mo_error *err)
@@ -143,7 +140,7 @@ mo_status mo_run_times_find(mo_run_device *d, mo_error *err)
         status = time_calls(d, err);
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
         spans[i] = lay_out(d, &d->programs[i], moments);
-    for (int r = 0; r < d->n_runs && status == MO_OK && d->n_actions > 0; r++)
+    for (int r = 0; r < d->n_runs && status == MO_OK; r++)
         place_run(d, moments, spans, mo_run_device_stamps(d, r));
     free(spans);
     free(moments);

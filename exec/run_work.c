@@ -119,10 +119,9 @@ static mo_status run_once(mo_run_device *d, int64_t *stamps, mo_error *err)
     mo_status status = d->are_recorded ? run_programs(d, stamps, err)
                                        : run_steps(d, stamps, err);
 
-    if (status != MO_OK || !is_apart(d) || d->n_actions == 0)
-        return status;
-    status = d->backend->wait(d->unit, err);
-    stamps[mo_run_moment_ended(d->n_actions - 1)] = mo_stop_clock_ns();
+    if (status == MO_OK && is_apart(d))
+        status = d->backend->wait(d->unit, err);
+    stamps[mo_run_moment_over(d->n_actions)] = mo_stop_clock_ns();
     return status;
 }
 
