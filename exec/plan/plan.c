@@ -69,6 +69,8 @@ static mo_status make(const mo_plan_source *source, mo_plan *plan,
     if (status == MO_OK)
         status = improve(source, plan, err);
     if (status == MO_OK)
+        status = mo_plan_precision(source->reals, plan, err);
+    if (status == MO_OK)
         status = mo_plan_order(source, plan, err);
     if (status == MO_OK && source->lanes)
         status = mo_plan_lanes(source->lanes, plan, err);

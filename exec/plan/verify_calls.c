@@ -70,6 +70,13 @@ static mo_status check_fed(const mo_plan *plan, mo_error *err)
     return status;
 }
 
+static bool is_half(const mo_plan *plan, int output)
+{
+    mo_elem elem = plan->values[plan->outputs[output].value].desc.elem;
+
+    return elem == MO_F16 || elem == MO_BF16;
+}
+
 mo_status mo_verify_ends(const mo_plan *plan, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -84,6 +91,9 @@ mo_status mo_verify_ends(const mo_plan *plan, mo_error *err)
         if (!is_index(plan->outputs[i].value, plan->n_values))
             status = mo_fail(err, MO_E_INPUT,
                              "plan: output %d is no value of it", i);
+        else if (plan->outputs[i].widened && !is_half(plan, i))
+            status = mo_fail(err, MO_E_INPUT,
+                             "plan: output %d is widened, but not narrow", i);
     return status;
 }
 
