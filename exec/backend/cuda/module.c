@@ -163,6 +163,15 @@ mo_status mo_cuda_ask(mo_unit *unit, const char *text, const char *name,
     return add_function(shop, s, name, function, err);
 }
 
+const char *mo_cuda_shop_source(const mo_cuda_shop *shop, size_t i,
+                                const char **name)
+{
+    if (i >= shop->n_sources)
+        return NULL;
+    *name = shop->sources[i]->name;
+    return shop->sources[i]->text;
+}
+
 /* ---- compiling */
 
 typedef struct backlog {

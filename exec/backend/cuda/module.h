@@ -51,6 +51,11 @@ mo_status mo_cuda_function_needs(mo_unit *unit,
                                  size_t shared, mo_cuda_needs *needs,
                                  mo_error *err);
 
+/* The i-th source that was asked for, and the name of a function in it; NULL
+ * beyond the last.  For tests that compile them for other devices. */
+const char *mo_cuda_shop_source(const mo_cuda_shop *shop, size_t i,
+                                const char **name);
+
 /* What stands before every source, for tests that compile them alone. */
 extern const char mo_cuda_prelude[];
 
