@@ -31,6 +31,7 @@
  *     threadIdx, blockIdx, blockDim, gridDim; MO_LANE, MO_WARP (of x)
  *     MO_SYNC()  mo_sync_warp()  mo_fence()  mo_atomic_add(at, x) of unsigned
  *     mo_load_l2_f, mo_load_l2_f4(from): what another block has just written
+ *     mo_store_l2_f4(to, x): for another block
  *     mo_prefetch(from): 128 bytes that will be read soon
  *     mo_float_of(bits), mo_bits_of(x), mo_double_of, mo_bits_of_double
  *     MO_INF, MO_NAN, MO_INF_D, MO_NAN_D

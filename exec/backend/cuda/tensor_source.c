@@ -39,7 +39,6 @@ static void add_operands(mo_code *code, const mo_tensor_problem *problem)
     add_number(code, "B_COUNT", problem->b_count);
     add_number(code, "B_CONSTANT", problem->b_constant);
     add_number(code, "B_ROUNDED", problem->b_packed);
-    add_number(code, "WHOLE", problem->whole);
     add_number(code, "PROGRAM", problem->program);
 }
 
@@ -62,13 +61,14 @@ void mo_tensor_source(mo_code *code, const mo_cuda_task *task,
                       const mo_tensor_problem *problem,
                       const mo_tensor_tile *tile)
 {
+    int width = problem->whole ? 4 : 1;
     int64_t elements = problem->program ? mo_desc_elements(task->out) : 0;
 
-    mo_code_types(code, problem->elem, 4, elements);
+    mo_code_types(code, problem->elem, width, elements);
     add_tile(code, tile);
     add_operands(code, problem);
     if (problem->program)
-        mo_code_finish(code, task->call, task->out, problem->whole ? 4 : 1);
+        mo_code_finish(code, task->call, task->out, width);
     else
         add_act(code, problem);
     mo_code_text(code, text);
