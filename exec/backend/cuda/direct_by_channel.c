@@ -21,7 +21,7 @@ static const char kernel_source[] =
     "#define VECTORS (CHANNELS / WIDTH)\n"
     "MO_DEVICE void read(const T *from, R *to)\n"
     "{\n"
-    "    const WIDE w = *(const WIDE *) from;\n"
+    "    const WIDE w = read_wide(from);\n"
     "#pragma unroll\n"
     "    for (int i = 0; i < WIDTH; i++)\n"
     "        to[i] = load(w.x[i]);\n"

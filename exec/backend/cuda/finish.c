@@ -8,13 +8,6 @@ enum { VECTOR_BYTES = 16, EXPRESSION_SIZE = 32 };
 /* ------------------------------------------------------------------ types --
  */
 
-static int vector_bytes(mo_elem elem, int width)
-{
-    int bytes = (int) mo_elem_bytes(elem) * width;
-
-    return bytes < VECTOR_BYTES ? bytes : VECTOR_BYTES;
-}
-
 static const char *register_type(mo_elem elem)
 {
     return elem == MO_F64          ? "double"
@@ -36,13 +29,51 @@ static const char *load_of(mo_elem elem)
     }
 }
 
-/* A struct of so many elements, called name. */
+/* What so many elements are moved in: words that compilers know as such, for a
+ * struct of elements they take apart. */
+static const char *word_of(mo_elem elem, int width, int *n)
+{
+    int bytes = (int) mo_elem_bytes(elem) * width;
+
+    *n = bytes > VECTOR_BYTES ? bytes / VECTOR_BYTES : 1;
+    if (width == 1)
+        return mo_code_elem(elem);
+    switch (bytes) {
+    case 2:
+        return "unsigned short";
+    case 4:
+        return "unsigned";
+    case 8:
+        return "uint2";
+    default:
+        return "uint4";
+    }
+}
+
+/* Elements x and words q, called name. */
 static void add_vector(mo_code *code, mo_elem elem, int width, const char *name)
 {
-    mo_code_add(code,
-                "typedef struct { %s x[%d]; } "
-                "__attribute__((aligned(%d))) %s;\n",
-                mo_code_elem(elem), width, vector_bytes(elem, width), name);
+    int n;
+    const char *word = word_of(elem, width, &n);
+
+    mo_code_add(code, "typedef union { %s q[%d]; %s x[%d]; } %s;\n", word, n,
+                mo_code_elem(elem), width, name);
+}
+
+/* Moves a vector called w from or to the elements at place. */
+static void add_move(mo_code *code, mo_elem elem, int width, const char *w,
+                     const char *place, bool stores)
+{
+    int n;
+    const char *word = word_of(elem, width, &n);
+
+    for (int i = 0; i < n; i++)
+        if (stores)
+            mo_code_add(code, "((%s *) (%s))[%d] = %s.q[%d];\n", word, place, i,
+                        w, i);
+        else
+            mo_code_add(code, "%s.q[%d] = ((const %s *) (%s))[%d];\n", w, i,
+                        word, place, i);
 }
 
 void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements)
@@ -59,6 +90,9 @@ void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements)
                                       : "#define MATH(name) name##f\n"
                                         "#define SHUFFLE_XOR mo_shfl_xor_f\n");
     add_vector(code, elem, width, "WIDE");
+    mo_code_text(code, "MO_DEVICE WIDE read_wide(const T *from)\n{\nWIDE w;\n");
+    add_move(code, elem, width, "w", "from", false);
+    mo_code_text(code, "return w;\n}\n");
 }
 
 /* ---------------------------------------------------------------- finish -- */
@@ -159,6 +193,7 @@ static void add_reading(mo_code *code, const mo_point *after, int i,
 {
     const mo_point_operand *operand = &after->operands[i];
     const char *type = mo_code_elem(operand->elem);
+    char place[EXPRESSION_SIZE];
 
     switch (reading_of(&operand->access, o, width)) {
     case READ_ONCE:
@@ -168,8 +203,10 @@ static void add_reading(mo_code *code, const mo_point *after, int i,
     case READ_WIDE:
         snprintf(expression, EXPRESSION_SIZE, "wide%d", i);
         add_vector(code, operand->elem, width, expression);
-        mo_code_add(code, "const wide%d w%d = *(const wide%d *) q%d;\n", i, i,
-                    i, i);
+        mo_code_add(code, "wide%d w%d;\n", i, i);
+        snprintf(expression, EXPRESSION_SIZE, "w%d", i);
+        snprintf(place, sizeof place, "q%d", i);
+        add_move(code, operand->elem, width, expression, place, false);
         snprintf(expression, EXPRESSION_SIZE, "w%d.x[i]", i);
         break;
     default:
@@ -229,7 +266,8 @@ static void add_finish(mo_code *code, const mo_call *call, const mo_desc *out,
         add_program(code, call, out, &o, width);
     else
         add_conversion(code, out, width);
-    mo_code_text(code, "*(whole *) (out + to) = w;\n}\n");
+    add_move(code, out->elem, width, "w", "out + to", true);
+    mo_code_text(code, "}\n");
 }
 
 void mo_code_finish(mo_code *code, const mo_call *call, const mo_desc *out,

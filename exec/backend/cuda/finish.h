@@ -20,7 +20,8 @@ int mo_cuda_finish_width(const mo_call *call, const mo_desc *out,
  * or long long); PLACE: what counts elements of either operand; and
  *
  *     MO_DEVICE R load(T x)
- *     typedef struct { T x[WIDTH]; } WIDE      aligned to 16 bytes at most
+ *     typedef union { ...; T x[WIDTH]; } WIDE
+ *     MO_DEVICE WIDE read_wide(const T *from)  16 bytes at a time
  *     MATH(exp)(x), SHUFFLE_XOR(x, mask)       of reals
  */
 void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements);

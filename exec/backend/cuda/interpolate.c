@@ -128,7 +128,7 @@ static const char *name_of(char name[16], char letter, int d)
 /* The loop over the taps of dimension d, inside of that of dimension outer: a
  * is where a tap is so far, w its weight. */
 static void add_loop(mo_code *code, const tap_places *places, int d, int outer,
-                     int64_t stride)
+                     int64_t stride, bool weighs)
 {
     char a[16], w[16];
 
@@ -142,9 +142,11 @@ static void add_loop(mo_code *code, const tap_places *places, int d, int outer,
                 "%lldLL;\n",
                 d, name_of(a, 'a', outer), (long long) places->index, d,
                 (long long) stride);
-    mo_code_add(code,
-                "const float w%d = %s * ((const float *) taps)[%lld + t%d];\n",
-                d, name_of(w, 'w', outer), (long long) places->weight, d);
+    if (weighs)
+        mo_code_add(
+            code,
+            "const float w%d = %s * ((const float *) taps)[%lld + t%d];\n", d,
+            name_of(w, 'w', outer), (long long) places->weight, d);
 }
 
 static const char kernel_head[] =
@@ -152,8 +154,6 @@ static const char kernel_head[] =
     "struct mo_extra p)\n"
     "{\n"
     "    const PLACE self = (PLACE) blockIdx.x * BLOCK + (int) threadIdx.x;\n"
-    "    const float w = 1;\n"
-    "    R v = 0;\n"
     "    MO_BEGIN();\n"
     "    if (self >= (PLACE) ELEMENTS)\n"
     "        return;\n";
@@ -181,9 +181,12 @@ static void add_kernel(mo_code *code, const mo_interpolate_call *call,
                 (long long) elements);
     mo_code_text(code, kernel_head);
     add_start(code, call);
+    if (!nearest)
+        mo_code_text(code, "const float w = 1;\nR v = 0;\n");
     for (int d = 0; d < call->rank; d++)
         if (call->moves[d]) {
-            add_loop(code, &table->places[d], d, last, in_stride(call, d));
+            add_loop(code, &table->places[d], d, last, in_stride(call, d),
+                     !nearest);
             last = d;
             loops++;
         }
@@ -194,8 +197,7 @@ static void add_kernel(mo_code *code, const mo_interpolate_call *call,
                     name_of(a, 'a', last));
     while (loops-- > 0)
         mo_code_text(code, "}\n");
-    mo_code_text(code, nearest ? "(void) v;\n(void) w;\n}\n"
-                               : "finish1(self, &v, p, out);\n}\n");
+    mo_code_text(code, nearest ? "}\n" : "finish1(self, &v, p, out);\n}\n");
 }
 
 /* ----------------------------------------------------------------- kernel --

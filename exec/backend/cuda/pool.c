@@ -64,7 +64,7 @@ static const char common_source[] =
     "    }\n"
     "}\n"
     "#define READ(place) \\\n"
-    "    *(const WIDE *) (in + from + (place) * (LAST ? CHANNELS : 1))\n";
+    "    read_wide(in + from + (place) * (LAST ? CHANNELS : 1))\n";
 
 /* All elements of a window first, so that their loads run side by side. */
 static const char small_source[] =

@@ -25,7 +25,7 @@ static const char fold_source[] =
     "#pragma unroll 4\n"
     "        for (PLACE r = lane; r < count; r += LANES) {\n"
     "            const WIDE w =\n"
-    "                *(const WIDE *) (from + step_of((first + r) * WIDTH));\n"
+    "                read_wide(from + step_of((first + r) * WIDTH));\n"
     "#pragma unroll\n"
     "            for (int i = 0; i < WIDTH; i++)\n"
     "                a = both(a, part_of((A) load(w.x[i])));\n"

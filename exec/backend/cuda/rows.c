@@ -52,7 +52,7 @@ static const char macros[] =
     "    R x[KEPT ? PER * WIDTH : WIDTH];\n"
     "MO_DEVICE void load_wide(const T *from, R *to)\n"
     "{\n"
-    "    const WIDE w = *(const WIDE *) from;\n"
+    "    const WIDE w = read_wide(from);\n"
     "#pragma unroll\n"
     "    for (int i = 0; i < WIDTH; i++)\n"
     "        to[i] = load(w.x[i]);\n"
