@@ -128,24 +128,47 @@ double case_after_of(const call_case *c, int64_t element, double x)
     return x > 0 ? x : 0;
 }
 
-void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit)
+/* Adds the call and its tensors to the list, under new numbers. */
+static void list_case(call_case *c, call_list *list, bool *constant)
 {
-    mo_dense tensors[2 * CASE_OPERANDS];
-    call_list list = { .calls = &c->call,
-                       .n_calls = 1,
-                       .tensors = tensors,
-                       .n_tensors = c->call.n_in + c->call.n_out,
-                       .constant = c->constant };
+    int first = list->n_tensors;
 
-    for (int i = 0; i < c->call.n_in; i++)
-        tensors[i] = c->in[i];
+    for (int i = 0; i < c->call.n_in; i++) {
+        c->in_number[i] = first + i;
+        list->tensors[first + i] = c->in[i];
+        constant[first + i] = c->constant >> i & 1u;
+    }
     for (int i = 0; i < c->call.n_out; i++) {
-        c->out_number[i] = c->call.n_in + i;
-        tensors[c->call.n_in + i] = c->out[i];
+        c->out_number[i] = first + c->call.n_in + i;
+        list->tensors[first + c->call.n_in + i] = c->out[i];
     }
     c->call.in = c->in_number;
     c->call.out = c->out_number;
+    list->n_tensors += c->call.n_in + c->call.n_out;
+    list->calls[list->n_calls++] = c->call;
+}
+
+void case_run_all(call_case *const *cases, int n, const mo_backend *backend,
+                  mo_unit *unit)
+{
+    size_t most = (size_t) n * 2 * CASE_OPERANDS;
+    bool *constant = calloc(most + 1, sizeof *constant);
+    call_list list = { .calls = calloc((size_t) n + 1, sizeof *list.calls),
+                       .tensors = calloc(most + 1, sizeof *list.tensors),
+                       .constant = constant };
+
+    ck_assert(constant && list.calls && list.tensors);
+    for (int i = 0; i < n; i++)
+        list_case(cases[i], &list, constant);
     MUST(run_calls(backend, unit, &list, &err));
+    free(constant);
+    free(list.calls);
+    free(list.tensors);
+}
+
+void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit)
+{
+    case_run_all(&c, 1, backend, unit);
 }
 
 static void prepare(call_case *c, mo_unit *unit, mo_kernel **kernel,

@@ -45,7 +45,11 @@ double case_after_of(const call_case *c, int64_t element, double x);
 
 /* Runs it with so many threads, or on the backend that is tested instead. */
 void case_run(call_case *c, int threads);
+
+/* On a unit of that backend; or several of them, prepared together. */
 void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit);
+void case_run_all(call_case *const *cases, int n, const mo_backend *backend,
+                  mo_unit *unit);
 
 /* The same for 1 to 4 threads: fails unless the bytes are the same. */
 void case_run_threads(call_case *c);

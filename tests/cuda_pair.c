@@ -103,26 +103,31 @@ static void keep_results(call_case *c, mo_dense *kept)
     }
 }
 
-static mo_unit *unit_of_cpu(void)
+static void run_on_cpu(call_case *const *cases, int n)
 {
     const mo_unit_options alone = { .threads = 1 };
     mo_unit *unit = NULL;
 
     MUST(mo_backend_cpu.open(&alone, &unit, &err));
-    return unit;
+    case_run_all(cases, n, &mo_backend_cpu, unit);
+    mo_backend_cpu.close(unit);
 }
 
-void pair_check(call_case *c, mo_precision precision, uint64_t seed)
+void pair_check(call_case *const *cases, int n, mo_precision precision,
+                const uint64_t *seeds)
 {
-    mo_dense expected[CASE_OPERANDS] = { { .data = NULL } };
-    mo_unit *cpu = unit_of_cpu();
+    const mo_backend *cuda = &mo_backend_cuda;
+    mo_dense(*expected)[CASE_OPERANDS] = calloc((size_t) n, sizeof *expected);
 
-    case_run_on(c, &mo_backend_cpu, cpu);
-    mo_backend_cpu.close(cpu);
-    keep_results(c, expected);
-    case_run_on(c, &mo_backend_cuda, tested_unit(&mo_backend_cuda, precision));
-    for (int i = 0; i < c->call.n_out; i++) {
-        compare(c, i, &expected[i], precision, seed);
-        mo_dense_clear(&expected[i]);
-    }
+    ck_assert_ptr_nonnull(expected);
+    run_on_cpu(cases, n);
+    for (int i = 0; i < n; i++)
+        keep_results(cases[i], expected[i]);
+    case_run_all(cases, n, cuda, tested_unit(cuda, precision));
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < cases[i]->call.n_out; k++) {
+            compare(cases[i], k, &expected[i][k], precision, seeds[i]);
+            mo_dense_clear(&expected[i][k]);
+        }
+    free(expected);
 }

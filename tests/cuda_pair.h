@@ -20,9 +20,10 @@ void use_standin(void);
  * that is a GPU and there is none. */
 void use_cuda(void);
 
-/* Runs it on both; fails unless all results are the same but for what the
- * types of elements and the precision allow, relative to the largest number of
- * a tensor.  Integers are the same. */
-void pair_check(call_case *c, mo_precision precision, uint64_t seed);
+/* Runs all of them on both; fails unless all results are the same but for what
+ * the types of elements and the precision allow, relative to the largest number
+ * of a tensor.  Integers are the same.  seeds tell which case it was. */
+void pair_check(call_case *const *cases, int n, mo_precision precision,
+                const uint64_t *seeds);
 
 #endif

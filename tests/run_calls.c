@@ -109,7 +109,7 @@ static mo_status prepare(stage *s, int k, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < call->n_in; i++) {
         int number = call->in[i];
-        bool constant = number < 32 && s->list->constant >> number & 1u;
+        bool constant = s->list->constant && s->list->constant[number];
 
         in[i] = (mo_call_operand){ tensors[number].desc,
                                    constant ? tensors[number].data : NULL };

@@ -28,7 +28,7 @@ typedef struct call_list {
     int n_calls;
     mo_dense *tensors;
     int n_tensors;
-    unsigned constant; /* bit i: tensor i is told as a constant */
+    const bool *constant; /* by tensor: told as a constant; NULL: none */
 } call_list;
 
 /* One after the other; tensors that are written are here again afterwards. */

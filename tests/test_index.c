@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tests/op_case.h"
+#include "tests/run_calls.h"
 #include "tests/suite.h"
 
 static int64_t from_front(const mo_dense *indices, int64_t i, int64_t size)
@@ -363,6 +364,9 @@ START_TEST(indices_outside_are_errors)
     op_case c = op_case_of(outside[_i].type, NULL);
     mo_error err = { 0 };
 
+    /* Kernels apart do not look back. */
+    if (tested_backend()->apart)
+        return;
     if (strcmp(outside[_i].type, "ScatterNDUpdate") == 0)
         one = none;
     op_case_data(&c, MO_F32, &data, 1);
