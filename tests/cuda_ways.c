@@ -48,7 +48,7 @@ static mo_unit *gpu(mo_precision precision)
 {
     mo_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
-    unit->options.measure = cuda_is_fast();
+    unit->options.measure = unit->options.measure || cuda_is_fast();
     return unit;
 }
 
