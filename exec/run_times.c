@@ -15,7 +15,7 @@
  * it, all of it is shortened by the same factor: calls by themselves are slower
  * than side by side.
  */
-enum { PASSES = 5 };
+enum { PASSES = 5 }; /* or as many as there were runs */
 
 static int compare(const void *a, const void *b)
 {
@@ -45,15 +45,16 @@ static mo_status time_calls(mo_run_device *d, mo_error *err)
     size_t n = (size_t) d->n_actions + 1;
     int64_t *ns = calloc(n * PASSES, sizeof *ns);
     int64_t *took = calloc(n, sizeof *took);
+    int passes = d->n_runs < PASSES ? d->n_runs : PASSES;
     mo_status status = ns && took ? MO_OK : mo_fail_memory(err);
 
-    for (int pass = 0; pass < PASSES && status == MO_OK; pass++)
+    for (int pass = 0; pass < passes && status == MO_OK; pass++)
         status = time_pass(d, pass, ns, took, err);
     for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
         int64_t *all = ns + (size_t) i * PASSES;
 
-        qsort(all, PASSES, sizeof *all, compare);
-        d->by_itself[i] = all[PASSES / 2];
+        qsort(all, (size_t) passes, sizeof *all, compare);
+        d->by_itself[i] = all[(passes - 1) / 2];
     }
     free(took);
     free(ns);

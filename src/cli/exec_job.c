@@ -233,6 +233,14 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     return status;
 }
 
+mo_status mo_exec_job_another(const mo_exec_options *o, const mo_exec_job *job,
+                              const mo_exec_units *units, mo_plan **plan,
+                              mo_error *err)
+{
+    return make_plan(o, job, units, job->review.judgement.schedule, NULL, plan,
+                     err);
+}
+
 mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
                              int device, mo_plan **plan, mo_error *err)
 {

@@ -35,6 +35,11 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
 
+/* Another plan of the same placement, for other units. */
+mo_status mo_exec_job_another(const mo_exec_options *o, const mo_exec_job *job,
+                              const mo_exec_units *units, mo_plan **plan,
+                              mo_error *err);
+
 /* Another one with everything on one device, for comparison: on CPU threads,
  * and f32 as the network has it. */
 mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,

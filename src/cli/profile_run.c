@@ -10,6 +10,7 @@
 #include "cli/exec_units.h"
 #include "cli/profile.h"
 #include "cli/profile_company.h"
+#include "cli/profile_devices.h"
 #include "cli/profile_links.h"
 #include "cli/profile_rows.h"
 #include "cli/profile_samples.h"
@@ -25,9 +26,9 @@ static const int here[] = { 0 };
 /* All that is made on the way. */
 typedef struct work {
     const mo_profile_options *o;
-    mo_cluster *cluster; /* whose devices are measured */
-    mo_exec_units units; /* of these */
-    mo_exec_job job;     /* the network on one device */
+    mo_profile_devices devices;
+    mo_exec_job job;   /* the network on one device; its plan is for CPUs */
+    mo_plan *gpu_plan; /* or NULL: there are none */
     mo_exec_inputs inputs;
     mo_profile_rows rows;
     mo_measured *measured; /* by signature */
@@ -50,37 +51,30 @@ static mo_exec_options job_options(const mo_profile_options *o)
     };
 }
 
-static bool is_measured(const mo_cluster *cluster, int device)
+/* The network is planned for one device, as CPUs run it and as GPUs do.  Calls
+ * are timed one by one: one lane is all they need. */
+static mo_status make_plans(const mo_exec_options *options, work *w,
+                            mo_error *err)
 {
-    return cluster->devices[device].is_cpu;
-}
+    int lanes = 1;
+    bool keen = false, any_gpu = false;
+    const mo_exec_units like = { .n = 1, .lanes = &lanes, .keen = &keen };
+    mo_status status = mo_exec_job_plan(options, &like, true, &w->job, err);
 
-static mo_status load_cluster(work *w, mo_error *err)
-{
-    const char *name = w->o->cluster ? w->o->cluster : "cpu";
-    char *where = NULL;
-    mo_status status = mo_cluster_choose(name, NULL, &w->cluster, &where, err);
-
-    free(where);
-    for (int k = 0; status == MO_OK && k < w->cluster->n_devices; k++)
-        if (is_measured(w->cluster, k))
-            return MO_OK;
-    return status != MO_OK
-               ? status
-               : mo_fail_at(err, MO_E_INPUT, name, 0,
-                            "has no device of kind cpu, and others cannot be "
-                            "measured here; give kind=\"cpu\" and threads");
+    for (int k = 0; k < w->devices.cluster->n_devices; k++)
+        any_gpu |= w->devices.units.backends[k]->apart;
+    if (status != MO_OK || !any_gpu)
+        return status;
+    keen = true;
+    return mo_exec_job_another(options, &w->job, &like, &w->gpu_plan, err);
 }
 
 static mo_status prepare(work *w, const char *path, mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
     const mo_prepared *made = &w->job.review.made;
-    mo_status status = load_cluster(w, err);
+    mo_status status = mo_profile_devices_find(w->o, &w->devices, err);
 
-    if (status == MO_OK)
-        status =
-            mo_exec_units_make(w->cluster, 1, 0, &w->o->wants, &w->units, err);
     if (status == MO_OK)
         status = mo_exec_job_load(&options, path, &w->job, err);
     if (status == MO_OK && !w->job.valid)
@@ -88,7 +82,7 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
                             "cannot run on one device: its ops are pinned to "
                             "several; take the pins out to measure it");
     if (status == MO_OK)
-        status = mo_exec_job_plan(&options, NULL, true, &w->job, err);
+        status = make_plans(&options, w, err);
     if (status == MO_OK)
         status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
                                      true, &w->inputs, err);
@@ -100,11 +94,24 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
     return status == MO_OK && !w->measured ? mo_fail_memory(err) : status;
 }
 
+static const mo_plan *plan_of(const work *w, int device)
+{
+    return w->devices.units.backends[device]->apart ? w->gpu_plan : w->job.plan;
+}
+
 /* The whole network, on a device like this. */
 static mo_solo solo_on(const work *w, int device)
 {
-    return (mo_solo){ w->job.plan, w->inputs.values, w->units.backends[device],
-                      w->units.options[device] };
+    return (mo_solo){ plan_of(w, device), w->inputs.values,
+                      w->devices.units.backends[device],
+                      w->devices.units.options[device] };
+}
+
+/* Does it run on processors?  GPUs share nothing with them that counts. */
+static bool is_on_cpu(const work *w, int device)
+{
+    return mo_profile_devices_has(&w->devices, device) &&
+           !w->devices.units.backends[device]->apart;
 }
 
 /* Is there a processor for each thread of the devices that are measured? */
@@ -112,24 +119,25 @@ static bool fit_together(const work *w)
 {
     int64_t threads = 0;
 
-    for (int k = 0; k < w->cluster->n_devices; k++)
-        if (is_measured(w->cluster, k))
-            threads += w->units.options[k].threads;
+    for (int k = 0; k < w->devices.cluster->n_devices; k++)
+        if (is_on_cpu(w, k))
+            threads += w->devices.units.options[k].threads;
     return threads <= mo_team_cores();
 }
 
-/* Puts all devices but one to work. */
+/* Puts all processors but those of one device to work. */
 static mo_status find_company(const work *w, int device, mo_company **company,
                               mo_error *err)
 {
-    mo_solo *solos = calloc((size_t) w->cluster->n_devices, sizeof *solos);
-    int n = 0;
+    int n_devices = w->devices.cluster->n_devices, n = 0;
+    mo_solo *solos = calloc((size_t) n_devices, sizeof *solos);
     mo_status status;
 
     if (!solos)
         return mo_fail_memory(err);
-    for (int k = 0; k < w->cluster->n_devices && !w->o->alone; k++)
-        if (k != device && is_measured(w->cluster, k) && fit_together(w))
+    for (int k = 0; k < n_devices && !w->o->alone; k++)
+        if (k != device && is_on_cpu(w, k) && is_on_cpu(w, device) &&
+            fit_together(w))
             solos[n++] = solo_on(w, k);
     status = mo_company_begin(solos, n, company, err);
     free(solos);
@@ -145,7 +153,7 @@ static mo_status run_round(work *w, const mo_solo *solo,
         mo_solo_run(solo, MO_EXEC_WARM_UPS, runs, NULL, &result, err);
 
     if (status == MO_OK)
-        mo_profile_samples_add(samples, w->job.plan, &result);
+        mo_profile_samples_add(samples, solo->plan, &result);
     mo_run_result_clear(&result);
     mo_progress_update(&w->progress, ++w->done);
     return status;
@@ -157,7 +165,7 @@ static mo_status measure(work *w, int device, mo_error *err)
     mo_profile_samples samples = { 0 };
     mo_company *company = NULL;
     mo_status status =
-        mo_profile_samples_begin(&w->rows, w->job.plan, ROUNDS, &samples, err);
+        mo_profile_samples_begin(&w->rows, solo.plan, ROUNDS, &samples, err);
 
     if (status == MO_OK)
         status = find_company(w, device, &company, err);
@@ -176,32 +184,24 @@ static bool has_all(const work *w, int device)
 
     for (int i = 0; i < plan->n_items; i++)
         if (plan->items[i].op != MO_PLAN_NONE &&
-            !mo_profile_rows_has(&w->rows, w->cluster->devices[device].id,
-                                 w->rows.signature_of[plan->items[i].op],
-                                 (int) w->o->runs))
+            !mo_profile_rows_has(
+                &w->rows, mo_profile_devices_name(&w->devices, device),
+                w->rows.signature_of[plan->items[i].op], (int) w->o->runs))
             return false;
     return true;
-}
-
-/* Do they run alike?  Then what one takes the other does, too. */
-static bool are_alike(const mo_unit_options *a, const mo_unit_options *b)
-{
-    return a->threads == b->threads && a->n_cpus == b->n_cpus &&
-           (a->n_cpus == 0 ||
-            memcmp(a->cpus, b->cpus, (size_t) a->n_cpus * sizeof *a->cpus) ==
-                0);
 }
 
 /* Rows for device and those behind it that run alike. */
 static mo_status add_rows(work *w, int device, mo_error *err)
 {
-    const mo_unit_options *units = w->units.options;
+    const mo_profile_devices *d = &w->devices;
     mo_status status = MO_OK;
 
-    for (int k = device; k < w->cluster->n_devices && status == MO_OK; k++)
-        if (is_measured(w->cluster, k) && are_alike(&units[device], &units[k]))
-            status = mo_profile_rows_add(&w->rows, w->cluster->devices[k].id,
-                                         w->measured, err);
+    for (int k = device; k < d->cluster->n_devices && status == MO_OK; k++)
+        if (mo_profile_devices_has(d, k) &&
+            mo_profile_devices_alike(d, device, k))
+            status = mo_profile_rows_add(
+                &w->rows, mo_profile_devices_name(d, k), w->measured, err);
     return status;
 }
 
@@ -215,14 +215,14 @@ static mo_status keep(const work *w, mo_error *err)
 
 static mo_status measure_devices(work *w, mo_error *err)
 {
-    int n = w->cluster->n_devices;
+    int n = w->devices.cluster->n_devices;
     mo_status status = MO_OK;
 
     mo_progress_begin(&w->progress, "measuring ops", (int64_t) n * ROUNDS,
                       w->o->talk.quiet);
     for (int k = 0; k < n && status == MO_OK; k++) {
         w->done = (int64_t) k * ROUNDS;
-        if (!is_measured(w->cluster, k) || has_all(w, k))
+        if (!mo_profile_devices_has(&w->devices, k) || has_all(w, k))
             continue;
         status = measure(w, k, err);
         if (status == MO_OK)
@@ -253,7 +253,7 @@ static void clear_bench(bench *b)
 
 static mo_status set_up(const work *w, bench *b, mo_error *err)
 {
-    size_t room = (size_t) w->cluster->n_devices;
+    size_t room = (size_t) w->devices.cluster->n_devices;
 
     b->ids = calloc(room, sizeof *b->ids);
     b->backends = calloc(room, sizeof *b->backends);
@@ -261,11 +261,11 @@ static mo_status set_up(const work *w, bench *b, mo_error *err)
     b->rank_of = calloc(room, sizeof *b->rank_of);
     if (!b->ids || !b->backends || !b->units || !b->rank_of)
         return mo_fail_memory(err);
-    for (int k = 0; k < w->cluster->n_devices; k++)
-        if (is_measured(w->cluster, k)) {
-            b->ids[b->n] = w->cluster->devices[k].id;
-            b->backends[b->n] = w->units.backends[k];
-            b->units[b->n++] = w->units.options[k];
+    for (int k = 0; k < w->devices.cluster->n_devices; k++)
+        if (mo_profile_devices_has(&w->devices, k)) {
+            b->ids[b->n] = w->devices.cluster->devices[k].id;
+            b->backends[b->n] = w->devices.units.backends[k];
+            b->units[b->n++] = w->devices.units.options[k];
         }
     return MO_OK;
 }
@@ -330,9 +330,9 @@ static void clear(work *w)
     free(w->measured);
     mo_profile_rows_clear(&w->rows);
     mo_exec_inputs_clear(&w->inputs);
+    mo_plan_free(w->gpu_plan);
     mo_exec_job_clear(&w->job);
-    mo_exec_units_clear(&w->units);
-    mo_cluster_free(w->cluster);
+    mo_profile_devices_clear(&w->devices);
 }
 
 mo_status mo_profile_run(const mo_profile_options *o, const char *path,
