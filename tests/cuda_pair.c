@@ -24,14 +24,19 @@ void use_standin(void)
     setenv("MOIRAI_CUDNN", "", 1);
 }
 
+/* A GPU cannot be used in a process that was forked from one that looked for
+ * it. */
 void use_cuda(void)
 {
     const mo_cuda_api *api;
     mo_error err = { 0 };
 
-    if (!getenv("MOIRAI_TEST_GPU"))
+    if (!getenv("MOIRAI_TEST_GPU")) {
         use_standin();
-    else if (mo_cuda_api_get(&api, &err) != MO_OK) {
+        return;
+    }
+    setenv("CK_FORK", "no", 1);
+    if (mo_cuda_api_get(&api, &err) != MO_OK) {
         printf("skipped: %s\n", err.text);
         exit(77);
     }

@@ -1,0 +1,23 @@
+#!/bin/sh
+# What the tests of calls and operators claim of the CPU's backend holds for
+# CUDA's: on the stand-in for a GPU, or on a GPU if MOIRAI_TEST_GPU is set.
+. "${top_srcdir:=.}/tests/tap.sh"
+
+programs='attention conv create index interpolate lower_point matmul move norm
+    point pool product rearrange reduce window'
+
+standin=$top_builddir/tests/standin_cuda.so
+[ -e "$standin" ] || skip_all "this is built without CUDA, or without tests"
+if [ -z "$MOIRAI_TEST_GPU" ]; then
+    MOIRAI_CUDA=$standin MOIRAI_NVRTC=$standin MOIRAI_CUBLASLT='' MOIRAI_CUDNN=''
+    export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_CUBLASLT MOIRAI_CUDNN
+fi
+
+# Kernels are compiled once for all; units are opened once in a process.
+MOIRAI_TEST_BACKEND=cuda MOIRAI_CACHE=$work/cache CK_FORK=no
+export MOIRAI_TEST_BACKEND MOIRAI_CACHE CK_FORK
+
+for program in $programs; do
+    ok "test_$program holds" "$top_builddir/tests/test_$program"
+done
+done_testing
