@@ -21,44 +21,46 @@ typedef struct packing {
 
 enum { ROWS_AT_ONCE = 32 };
 
-/* To nearest, ties to even; infinities and NaN stay. */
-static uint32_t rounded(uint32_t bits)
-{
-    if ((bits & 0x7f800000u) == 0x7f800000u)
-        return bits;
-    return (bits + 0xfffu + (bits >> 13 & 1u)) & 0xffffe000u;
-}
-
 /* Rows that are side by side take turns, so that a turned matrix is read along
- * its own. */
-static void pack_words(const packing *p, int64_t first, int64_t end)
+ * its own; one that lies as it will is copied. */
+#define PACK(name, type)                                                       \
+    static void name(const packing *p, int64_t first, int64_t end)             \
+    {                                                                          \
+        const type *from = p->from;                                            \
+        type *to = (type *) (void *) p->to;                                    \
+                                                                               \
+        for (int64_t s = 0; s < p->inner; s++)                                 \
+            for (int64_t i = 0; i < p->count; i++) {                           \
+                const type *at = from + s * p->inner_step + i * p->step;       \
+                type *into = to + s * p->count + i;                            \
+                                                                               \
+                for (int64_t r = first; r < end; r++)                          \
+                    into[r * p->pitch] = at[r * p->row];                       \
+            }                                                                  \
+    }
+PACK(pack_words, uint32_t)
+PACK(pack_halves, uint16_t)
+
+static void copy_rows(const packing *p, int64_t first, int64_t end)
 {
-    const uint32_t *from = p->from;
-    uint32_t *to = (uint32_t *) (void *) p->to;
+    size_t size = mo_elem_bytes(p->elem);
+    const unsigned char *from = p->from;
 
-    for (int64_t s = 0; s < p->inner; s++)
-        for (int64_t i = 0; i < p->count; i++) {
-            const uint32_t *at = from + s * p->inner_step + i * p->step;
-            uint32_t *into = to + s * p->count + i;
-
-            for (int64_t r = first; r < end; r++)
-                into[r * p->pitch] =
-                    p->round ? rounded(at[r * p->row]) : at[r * p->row];
-        }
+    for (int64_t r = first; r < end; r++)
+        memcpy(p->to + (size_t) (r * p->pitch) * size,
+               from + (size_t) (r * p->row) * size, (size_t) p->count * size);
 }
 
-static void pack_halves(const packing *p, int64_t first, int64_t end)
+/* To nearest, ties to even; infinities and NaN stay. */
+static void round_rows(const packing *p, int64_t first, int64_t end)
 {
-    const uint16_t *from = p->from;
-    uint16_t *to = (uint16_t *) (void *) p->to;
+    uint32_t *x = (uint32_t *) (void *) p->to;
 
-    for (int64_t s = 0; s < p->inner; s++)
-        for (int64_t i = 0; i < p->count; i++) {
-            const uint16_t *at = from + s * p->inner_step + i * p->step;
+    for (int64_t i = first * p->pitch; i < end * p->pitch; i++) {
+        uint32_t near = (x[i] + 0xfffu + (x[i] >> 13 & 1u)) & 0xffffe000u;
 
-            for (int64_t r = first; r < end; r++)
-                to[r * p->pitch + s * p->count + i] = at[r * p->row];
-        }
+        x[i] = (x[i] & 0x7f800000u) == 0x7f800000u ? x[i] : near;
+    }
 }
 
 static void pack_rows(void *context, int job, int thread)
@@ -69,10 +71,14 @@ static void pack_rows(void *context, int job, int thread)
 
     (void) thread;
     end = end < p->rows ? end : p->rows;
-    if (mo_elem_bytes(p->elem) == sizeof(uint32_t))
+    if (p->step == 1 && p->inner == 1)
+        copy_rows(p, first, end);
+    else if (mo_elem_bytes(p->elem) == sizeof(uint32_t))
         pack_words(p, first, end);
     else
         pack_halves(p, first, end);
+    if (p->round)
+        round_rows(p, first, end);
 }
 
 static mo_status upload(mo_unit *unit, packing *p, CUdeviceptr *memory,
