@@ -62,15 +62,55 @@ static mo_plan *attend(random_plan *r, const bool *attend_on, bool fuse)
     return plan;
 }
 
-static void check_same(const mo_run_result *a, const mo_run_result *b, int seed)
+static void check_same(const mo_run_result *a, const mo_run_result *b,
+                       double allowed, int seed)
 {
     ck_assert_int_eq(a->n_outputs, b->n_outputs);
     for (int i = 0; i < a->n_outputs; i++) {
         mo_difference d = mo_compare(&a->outputs[i], &b->outputs[i]);
 
-        ck_assert_msg(d.same_shape && d.relative < 1e-5,
+        ck_assert_msg(d.same_shape && d.relative < allowed,
                       "seed %d: output %d is off by %g", seed, i, d.relative);
     }
+}
+
+static int must_fail(mo_plan *plan)
+{
+    mo_error why = { 0 };
+
+    ck_assert_int_eq(mo_plan_verify(plan, &why), MO_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(why.text, "attention beyond"));
+    return 1;
+}
+
+/* Breaks attention in several ways, one at a time; how many. */
+static int break_call(mo_plan *plan, int c)
+{
+    mo_attention_call *a = &plan->calls[c].call.u.attention;
+    mo_attention_call whole = *a;
+    int64_t *const numbers[] = { &a->q_offset, &a->k_offset, &a->v_offset,
+                                 &a->queries,  &a->keys,     &a->v_width };
+    int n = 0;
+
+    if (plan->calls[c].call.kind != MO_CALL_ATTENTION)
+        return 0;
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        *numbers[i] += INT64_C(1) << 40;
+        n += must_fail(plan);
+        *a = whole;
+    }
+    a->q_offset = -1;
+    n += must_fail(plan);
+    *a = whole;
+    a->has_mask = !a->has_mask;
+    n += must_fail(plan);
+    *a = whole;
+    if (a->score) {
+        a->score->operands[0].elem = MO_F16;
+        n += must_fail(plan);
+        a->score->operands[0].elem = MO_F32;
+    }
+    return n;
 }
 
 START_TEST(attention_computes_the_same)
@@ -84,11 +124,53 @@ START_TEST(attention_computes_the_same)
     plan = attend(&r, everywhere, _i % 2);
     run(r.plan, (unsigned) _i, &plain);
     run(plan, (unsigned) _i, &result);
-    check_same(&result, &plain, _i);
+    check_same(&result, &plain, 1e-5, _i);
     mo_run_result_clear(&result);
     mo_run_result_clear(&plain);
     mo_plan_free(plan);
     random_plan_clear(&r);
+}
+END_TEST
+
+/* Scores are not rounded between the calls that there were. */
+START_TEST(halves_are_nearly_the_same)
+{
+    const bool here = true;
+    mo_run_result plain = { 0 }, result = { 0 };
+    random_plan r;
+    mo_plan *plan;
+
+    make(&r, (unsigned) _i, 1);
+    run(r.plan, (unsigned) _i, &plain);
+    r.source.reals = MO_F16;
+    plan = attend(&r, &here, true);
+    run(plan, (unsigned) _i, &result);
+    check_same(&result, &plain, 1e-2, _i);
+    mo_run_result_clear(&result);
+    mo_run_result_clear(&plain);
+    mo_plan_free(plan);
+    random_plan_clear(&r);
+}
+END_TEST
+
+/* Whatever of it goes beyond a value, or is not there, is found. */
+START_TEST(broken_attention_is_found)
+{
+    const bool here = true;
+    int broken = 0;
+
+    for (unsigned seed = 0; seed < 10; seed++) {
+        random_plan r;
+        mo_plan *plan;
+
+        make(&r, seed, 1);
+        plan = attend(&r, &here, false);
+        for (int c = 0; c < plan->n_calls; c++)
+            broken += break_call(plan, c);
+        mo_plan_free(plan);
+        random_plan_clear(&r);
+    }
+    ck_assert_int_gt(broken, 50);
 }
 END_TEST
 
@@ -137,6 +219,8 @@ END_TEST
 SUITE(attend)
 {
     SOME(attention_computes_the_same, 600, 40);
+    SOME(halves_are_nearly_the_same, 100, 20);
+    TEST(broken_attention_is_found);
     TEST(attention_is_found);
     TEST(devices_that_do_not_want_it_are_left_alone);
 }

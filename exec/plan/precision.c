@@ -90,9 +90,9 @@ static mo_status narrow_constants(mo_elem reals, mo_plan *plan, mo_error *err)
     return status;
 }
 
-static void narrow_point(mo_elem reals, mo_point *point)
+static void narrow_point(mo_elem reals, mo_point *point, int first)
 {
-    for (int i = 0; i < point->n_operands; i++)
+    for (int i = first; i < point->n_operands; i++)
         if (point->operands[i].elem == MO_F32)
             point->operands[i].elem = reals;
 }
@@ -116,9 +116,12 @@ mo_status mo_plan_precision(mo_elem reals, mo_plan *plan, mo_error *err)
         mo_call *call = &plan->calls[c].call;
 
         if (call->kind == MO_CALL_POINT)
-            narrow_point(reals, &call->u.point);
+            narrow_point(reals, &call->u.point, 0);
         if (call->after)
-            narrow_point(reals, call->after);
+            narrow_point(reals, call->after, 0);
+        /* Scores stay floats. */
+        if (call->kind == MO_CALL_ATTENTION && call->u.attention.score)
+            narrow_point(reals, call->u.attention.score, 1);
     }
     return MO_OK;
 }

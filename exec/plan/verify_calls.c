@@ -145,6 +145,8 @@ static mo_status check_call(const mo_plan *plan, int c, mo_error *err)
                          "has operands that are not on its device");
     if (!is_epilogue(call))
         return fail_call(plan, c, err, "has an epilogue of other operands");
+    if (call->kind == MO_CALL_ATTENTION && !mo_verify_attention(plan, call))
+        return fail_call(plan, c, err, "is attention beyond its operands");
     return MO_OK;
 }
 

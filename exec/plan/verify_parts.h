@@ -5,6 +5,8 @@
 #ifndef MO_EXEC_PLAN_VERIFY_PARTS_H
 #define MO_EXEC_PLAN_VERIFY_PARTS_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "exec/plan/plan.h"
 
@@ -13,6 +15,9 @@
 mo_status mo_verify_values(const mo_plan *plan, mo_error *err);
 mo_status mo_verify_ends(const mo_plan *plan, mo_error *err);
 mo_status mo_verify_calls(const mo_plan *plan, mo_error *err);
+
+/* Does attention stay within what it reads and writes? */
+bool mo_verify_attention(const mo_plan *plan, const mo_call *call);
 
 /* Every call is done once, where it belongs; every transfer is begun and then
  * awaited once at either end. */

@@ -90,6 +90,16 @@ static void put_value(const mo_plan *plan, int v, mo_out *out)
     end(&f);
 }
 
+static void put_attention(frame *f, const mo_attention_call *attention)
+{
+    if (attention->causal) {
+        put_key(f, "causal");
+        mo_out_text(f->out, "true");
+    }
+    if (attention->score)
+        put_int(f, "score", attention->score->n_steps);
+}
+
 static void put_call(const mo_plan *plan, int c, mo_out *out)
 {
     const mo_plan_call *it = &plan->calls[c];
@@ -100,6 +110,8 @@ static void put_call(const mo_plan *plan, int c, mo_out *out)
     put_text(&f, "device", plan->devices[it->device].id);
     put_ints(&f, "in", it->call.in, it->call.n_in);
     put_ints(&f, "out", it->call.out, it->call.n_out);
+    if (it->call.kind == MO_CALL_ATTENTION)
+        put_attention(&f, &it->call.u.attention);
     if (it->call.after)
         put_int(&f, "epilogue", it->call.after->n_steps);
     if (plan->devices[it->device].n_lanes > 1) {
