@@ -249,6 +249,15 @@ static void add_sizes(mo_code *code, const mo_cuda_attention_task *task)
                 c->causal, c->q_row, c->k_row, c->v_row, c->out_row);
 }
 
+/* A type of so many bytes that is read at once. */
+static const char *bits_of(int bytes)
+{
+    return bytes == 16  ? "uint4"
+           : bytes == 8 ? "uint2"
+           : bytes == 4 ? "unsigned"
+                        : "unsigned short";
+}
+
 static void add_reads(mo_code *code, const mo_cuda_attention_task *task)
 {
     const mo_attention_call *c = attention_of(task);
@@ -258,9 +267,9 @@ static void add_reads(mo_code *code, const mo_cuda_attention_task *task)
     int read = least(q, k), v = v_width(c);
 
     mo_code_add(code,
-                "#define READ %d\n#define READ_BYTES %d\n"
-                "#define V_READ %d\n#define V_BYTES %d\n",
-                read, read * bytes, v, v * bytes);
+                "#define READ %d\n#define READ_BITS %s\n"
+                "#define V_READ %d\n#define V_BITS %s\n",
+                read, bits_of(read * bytes), v, bits_of(v * bytes));
 }
 
 /* The most elements that are counted in anything. */
