@@ -7,6 +7,11 @@
 #include "tests/cuda_pair.h"
 #include "tests/suite.h"
 
+static void check(call_case *c, uint64_t seed)
+{
+    pair_check(&c, 1, MO_PRECISION_F32, &seed);
+}
+
 static const mo_elem some_reals[] = { MO_F32, MO_F16, MO_BF16, MO_F64 };
 
 /* ---- rows: parts of a warp, warps, blocks, and what registers cannot keep */
@@ -49,7 +54,7 @@ START_TEST(norms_of_all_lengths_are_the_same)
         case_out(&c, elem, shape);
         if (i % 2)
             case_after(&c, 1, false, i);
-        pair_check(&c, MO_PRECISION_F32, i);
+        check(&c, i);
         case_end(&c);
     }
 }
@@ -66,7 +71,7 @@ static void check_softmax(mo_softmax_call softmax, mo_elem elem, bool ends)
     case_out(&c, elem, shape);
     if (ends)
         case_after(&c, 1, false, 1);
-    pair_check(&c, MO_PRECISION_F32, (uint64_t) softmax.count);
+    check(&c, (uint64_t) softmax.count);
     case_end(&c);
 }
 
@@ -108,7 +113,7 @@ START_TEST(softmax_of_infinities_is_what_the_cpu_says)
     x[150] = NAN;
     for (int i = 0; i < 70; i++)
         x[210 + i] = -INFINITY;
-    pair_check(&c, MO_PRECISION_F32, 1);
+    check(&c, 1);
     case_end(&c);
 }
 END_TEST
@@ -175,7 +180,7 @@ static void check_reduce(const folding *f, mo_reduce_op op, mo_elem elem,
     case_out(&c, elem, out);
     if (ends && out.rank > 0)
         case_after(&c, 0, false, 1);
-    pair_check(&c, MO_PRECISION_F32, op);
+    check(&c, op);
     case_end(&c);
 }
 
@@ -227,7 +232,7 @@ START_TEST(running_sums_are_the_same)
     case_out(&c, elems[_i], shape);
     if (elems[_i] == MO_F32)
         case_after(&c, 2, false, 1);
-    pair_check(&c, MO_PRECISION_F32, (uint64_t) _i);
+    check(&c, (uint64_t) _i);
     case_end(&c);
 }
 END_TEST
@@ -259,7 +264,7 @@ START_TEST(the_best_are_the_same_and_in_the_same_order)
     case_in(&c, elems[_i], in, (uint64_t) _i);
     case_out(&c, elems[_i], out);
     case_out(&c, _i % 2 ? MO_I64 : MO_I32, out);
-    pair_check(&c, MO_PRECISION_F32, (uint64_t) _i);
+    check(&c, (uint64_t) _i);
     case_end(&c);
 }
 END_TEST
@@ -281,7 +286,7 @@ START_TEST(zeros_of_both_signs_are_equal_and_what_is_no_number_has_its_place)
     x[3] = INFINITY;
     x[4] = -INFINITY;
     x[5] = NAN;
-    pair_check(&c, MO_PRECISION_F32, 1);
+    check(&c, 1);
     case_end(&c);
 }
 END_TEST

@@ -5,6 +5,11 @@
 #include "tests/cuda_pair.h"
 #include "tests/suite.h"
 
+static void check(call_case *c, uint64_t seed)
+{
+    pair_check(&c, 1, MO_PRECISION_F32, &seed);
+}
+
 static const mo_elem some_reals[] = { MO_F32, MO_F16, MO_BF16 };
 
 static mo_shape image_of(int64_t batch, int64_t channels, int spatial,
@@ -145,7 +150,7 @@ START_TEST(pools_are_the_same)
                           pool.sweep.out));
     if (!p->indices && _i % 4 < 2)
         case_after(&c, 1, pool.channels_last, 1);
-    pair_check(&c, MO_PRECISION_F32, (uint64_t) _i);
+    check(&c, (uint64_t) _i);
     case_end(&c);
 }
 END_TEST
@@ -168,7 +173,7 @@ static void check_interpolate(mo_interpolate_call call, mo_elem elem,
     c.call.u.interpolate = call;
     case_in(&c, elem, in, seed);
     case_out(&c, elem, out);
-    pair_check(&c, MO_PRECISION_F32, seed);
+    check(&c, seed);
     case_end(&c);
 }
 
@@ -329,7 +334,7 @@ START_TEST(convolutions_are_the_same)
                       conv.sweep.out));
     if (_i % 4 < 2)
         case_after(&c, 1, conv.channels_last, 1);
-    pair_check(&c, MO_PRECISION_F32, (uint64_t) _i);
+    check(&c, (uint64_t) _i);
     case_end(&c);
 }
 END_TEST
@@ -364,7 +369,7 @@ START_TEST(products_of_all_types_are_the_same)
     case_out(&c, elem, shape_of(4, (int64_t) 2, (int64_t) 3, m, n));
     if (_i % 2 == 0 && mo_elem_is_real(elem))
         case_after(&c, 3, false, 1);
-    pair_check(&c, MO_PRECISION_F32, (uint64_t) _i);
+    check(&c, (uint64_t) _i);
     case_end(&c);
 }
 END_TEST

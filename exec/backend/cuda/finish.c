@@ -1,101 +1,8 @@
 #include "exec/backend/cuda/finish.h"
 
-#include <limits.h>
 #include <stdio.h>
 
-enum { VECTOR_BYTES = 16, EXPRESSION_SIZE = 32 };
-
-/* ------------------------------------------------------------------ types --
- */
-
-static const char *register_type(mo_elem elem)
-{
-    return elem == MO_F64          ? "double"
-           : mo_elem_is_real(elem) ? "float"
-                                   : "long long";
-}
-
-static const char *load_of(mo_elem elem)
-{
-    switch (elem) {
-    case MO_F16:
-        return "mo_f16_load(x)";
-    case MO_BF16:
-        return "mo_bf16_load(x)";
-    case MO_BOOL:
-        return "x != 0";
-    default:
-        return "(R) x";
-    }
-}
-
-/* What so many elements are moved in: words that compilers know as such, for a
- * struct of elements they take apart. */
-static const char *word_of(mo_elem elem, int width, int *n)
-{
-    int bytes = (int) mo_elem_bytes(elem) * width;
-
-    *n = bytes > VECTOR_BYTES ? bytes / VECTOR_BYTES : 1;
-    if (width == 1)
-        return mo_code_elem(elem);
-    switch (bytes) {
-    case 2:
-        return "unsigned short";
-    case 4:
-        return "unsigned";
-    case 8:
-        return "uint2";
-    default:
-        return "uint4";
-    }
-}
-
-/* Elements x and words q, called name. */
-static void add_vector(mo_code *code, mo_elem elem, int width, const char *name)
-{
-    int n;
-    const char *word = word_of(elem, width, &n);
-
-    mo_code_add(code, "typedef union { %s q[%d]; %s x[%d]; } %s;\n", word, n,
-                mo_code_elem(elem), width, name);
-}
-
-/* Moves a vector called w from or to the elements at place. */
-static void add_move(mo_code *code, mo_elem elem, int width, const char *w,
-                     const char *place, bool stores)
-{
-    int n;
-    const char *word = word_of(elem, width, &n);
-
-    for (int i = 0; i < n; i++)
-        if (stores)
-            mo_code_add(code, "((%s *) (%s))[%d] = %s.q[%d];\n", word, place, i,
-                        w, i);
-        else
-            mo_code_add(code, "%s.q[%d] = ((const %s *) (%s))[%d];\n", w, i,
-                        word, place, i);
-}
-
-void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements)
-{
-    mo_code_add(code,
-                "typedef %s T;\ntypedef %s R;\ntypedef %s PLACE;\n"
-                "#define WIDTH %d\n"
-                "MO_DEVICE R load(T x) { return %s; }\n",
-                mo_code_elem(elem), register_type(elem),
-                elements <= INT_MAX / 2 ? "int" : "long long", width,
-                load_of(elem));
-    mo_code_text(code, elem == MO_F64 ? "#define MATH(name) name\n"
-                                        "#define SHUFFLE_XOR mo_shfl_xor_d\n"
-                                      : "#define MATH(name) name##f\n"
-                                        "#define SHUFFLE_XOR mo_shfl_xor_f\n");
-    add_vector(code, elem, width, "WIDE");
-    mo_code_text(code, "MO_DEVICE WIDE read_wide(const T *from)\n{\nWIDE w;\n");
-    add_move(code, elem, width, "w", "from", false);
-    mo_code_text(code, "return w;\n}\n");
-}
-
-/* ---------------------------------------------------------------- finish -- */
+enum { EXPRESSION_SIZE = 32 };
 
 /* The dimensions of a result in the order they have in memory. */
 typedef struct order {
@@ -132,7 +39,7 @@ static order order_of(const mo_call *call, const mo_desc *out)
 int mo_cuda_finish_width(const mo_call *call, const mo_desc *out, int64_t count)
 {
     order o = order_of(call, out);
-    int width = VECTOR_BYTES / (int) mo_elem_bytes(out->elem);
+    int width = MO_VECTOR_BYTES / (int) mo_elem_bytes(out->elem);
     int64_t inner = call->after && o.n > 0 ? o.extent[o.n - 1] : count;
 
     while (width > 1 && (count % width != 0 || inner % width != 0))
@@ -164,119 +71,210 @@ static reading reading_of(const mo_access *access, const order *o, int width)
     return width > 1 ? READ_WIDE : READ_EACH;
 }
 
-/* "q1": where operand i of the first neighbour is. */
-static void add_pointer(mo_code *code, const mo_point *after, int i,
-                        const mo_desc *out, const order *o)
-{
-    const mo_point_operand *operand = &after->operands[i];
-    const char *indices[MO_MAX_RANK];
-    char names[MO_MAX_RANK][EXPRESSION_SIZE];
+/* Functions being written for width neighbours; their names end in suffix. */
+typedef struct ending {
+    mo_code *code;
+    const mo_call *call;
+    const mo_call_operand *in; /* or NULL: no operand is known */
+    const mo_desc *out;
+    order order;
+    int width;
+    const char *suffix;
+} ending;
 
-    for (int d = 0; d < out->shape.rank; d++) {
-        snprintf(names[d], sizeof names[d], "i%d", o->place[d]);
-        indices[d] = o->place[d] < 0 ? "0" : names[d];
-    }
-    mo_code_add(code, "const %s *q%d = (const %s *) p.pointers[%d] + (",
-                mo_code_elem(operand->elem), i, mo_code_elem(operand->elem),
-                i - 1);
-    mo_code_access(
-        code, &operand->access, out->shape.rank, indices,
-        mo_code_is_wide(&operand->access, out->shape.dims, out->shape.rank));
-    mo_code_text(code, ");\n");
+static const mo_point_operand *operand_of(const ending *e, int i)
+{
+    return &e->call->after->operands[i];
 }
 
-/* Loads what is loaded once; the operand of neighbour i is then the expression
- * that is written. */
-static void add_reading(mo_code *code, const mo_point *after, int i,
-                        const order *o, int width,
-                        char expression[EXPRESSION_SIZE])
+static int n_operands(const ending *e)
 {
-    const mo_point_operand *operand = &after->operands[i];
-    const char *type = mo_code_elem(operand->elem);
-    char place[EXPRESSION_SIZE];
+    return e->call->after ? e->call->after->n_operands : 1;
+}
 
-    switch (reading_of(&operand->access, o, width)) {
+static reading reads(const ending *e, int i)
+{
+    return reading_of(&operand_of(e, i)->access, &e->order, e->width);
+}
+
+static bool is_constant(const ending *e, int i)
+{
+    return e->in && e->in[e->call->first_extra + i - 1].constant;
+}
+
+/* "q1": where operand i of the first neighbour is. */
+static void add_pointer(const ending *e, int i)
+{
+    const mo_point_operand *operand = operand_of(e, i);
+    const mo_shape *shape = &e->out->shape;
+    const char *indices[MO_MAX_RANK], *type = mo_code_elem(operand->elem);
+    char names[MO_MAX_RANK][EXPRESSION_SIZE];
+
+    for (int d = 0; d < shape->rank; d++) {
+        snprintf(names[d], sizeof names[d], "i%d", e->order.place[d]);
+        indices[d] = e->order.place[d] < 0 ? "0" : names[d];
+    }
+    mo_code_add(e->code, "const %s *q%d = (const %s *) p.pointers[%d] + (",
+                type, i, type, i - 1);
+    mo_code_access(e->code, &operand->access, shape->rank, indices,
+                   mo_code_is_wide(&operand->access, shape->dims, shape->rank));
+    mo_code_text(e->code, ");\n");
+}
+
+/* ------------------------------------------------------- what is read early --
+ */
+
+static void add_ready_type(const ending *e)
+{
+    char name[EXPRESSION_SIZE];
+
+    for (int i = 1; i < n_operands(e); i++) {
+        snprintf(name, sizeof name, "finish_wide%d%s", i, e->suffix);
+        if (reads(e, i) == READ_WIDE)
+            mo_code_vector(e->code, operand_of(e, i)->elem, e->width, name);
+    }
+    mo_code_text(e->code, "typedef struct {\nchar nothing;\n");
+    for (int i = 1; i < n_operands(e); i++)
+        if (reads(e, i) == READ_ONCE)
+            mo_code_add(e->code, "%s w%d;\n",
+                        mo_code_elem(operand_of(e, i)->elem), i);
+        else if (reads(e, i) == READ_WIDE)
+            mo_code_add(e->code, "finish_wide%d%s w%d;\n", i, e->suffix, i);
+    mo_code_add(e->code, "} FINISH_READ%s;\n", e->suffix);
+}
+
+static void add_read(const ending *e, int i)
+{
+    char w[EXPRESSION_SIZE], q[EXPRESSION_SIZE];
+
+    add_pointer(e, i);
+    snprintf(w, sizeof w, "r->w%d", i);
+    snprintf(q, sizeof q, "q%d", i);
+    if (reads(e, i) == READ_ONCE)
+        mo_code_add(e->code, "%s = *%s;\n", w, q);
+    else
+        mo_code_move(e->code, operand_of(e, i)->elem, e->width, w, q, false);
+}
+
+/* Reads operands that are constant, or those that are not. */
+static void add_ready(const ending *e, const char *name, bool constant)
+{
+    mo_code_add(
+        e->code,
+        "MO_DEVICE void %s%s(PLACE to, struct mo_extra p, FINISH_READ%s "
+        "*r)\n{\n",
+        name, e->suffix, e->suffix);
+    mo_code_indices(e->code, "to", e->order.extent, e->order.n);
+    for (int i = 1; i < n_operands(e); i++)
+        if (reads(e, i) != READ_EACH && is_constant(e, i) == constant)
+            add_read(e, i);
+    mo_code_text(e->code, "}\n");
+}
+
+/* ---------------------------------------------------------------- the end --
+ */
+
+/* Operand i of neighbour i of the device's loop, as an expression. */
+static void add_expression(const ending *e, int i, char text[EXPRESSION_SIZE])
+{
+    switch (reads(e, i)) {
     case READ_ONCE:
-        mo_code_add(code, "const %s w%d = *q%d;\n", type, i, i);
-        snprintf(expression, EXPRESSION_SIZE, "w%d", i);
+        snprintf(text, EXPRESSION_SIZE, "r->w%d", i);
         break;
     case READ_WIDE:
-        snprintf(expression, EXPRESSION_SIZE, "wide%d", i);
-        add_vector(code, operand->elem, width, expression);
-        mo_code_add(code, "wide%d w%d;\n", i, i);
-        snprintf(expression, EXPRESSION_SIZE, "w%d", i);
-        snprintf(place, sizeof place, "q%d", i);
-        add_move(code, operand->elem, width, expression, place, false);
-        snprintf(expression, EXPRESSION_SIZE, "w%d.x[i]", i);
+        snprintf(text, EXPRESSION_SIZE, "r->w%d.x[i]", i);
         break;
     default:
-        snprintf(expression, EXPRESSION_SIZE, "q%d[i * %lld]", i,
-                 (long long) inner_stride(&operand->access, o));
+        add_pointer(e, i);
+        snprintf(
+            text, EXPRESSION_SIZE, "q%d[i * %lld]", i,
+            (long long) inner_stride(&operand_of(e, i)->access, &e->order));
     }
 }
 
 /* For neighbours i of u[i]: makes w.x[i]. */
-static void add_program(mo_code *code, const mo_call *call, const mo_desc *out,
-                        const order *o, int width)
+static void add_program(const ending *e)
 {
-    const mo_point *after = call->after;
     char expressions[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
     const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
     char result[MO_CODE_RESULT_SIZE];
 
-    mo_code_indices(code, "to", o->extent, o->n);
-    for (int i = 1; i < after->n_operands; i++) {
-        add_pointer(code, after, i, out, o);
-        add_reading(code, after, i, o, width, expressions[i]);
+    mo_code_indices(e->code, "to", e->order.extent, e->order.n);
+    for (int i = 1; i < n_operands(e); i++) {
+        add_expression(e, i, expressions[i]);
         operands[i] = expressions[i];
     }
-    mo_code_add(code,
+    mo_code_add(e->code,
                 "#pragma unroll\n"
                 "for (int i = 0; i < %d; i++) {\n"
                 "const R v = %su[i];\n",
-                width, mo_elem_is_real(out->elem) ? "" : "(T) ");
-    mo_code_point(code, after, out->elem, operands, result);
-    mo_code_add(code, "w.x[i] = %s;\n}\n", result);
+                e->width, mo_elem_is_real(e->out->elem) ? "" : "(T) ");
+    mo_code_point(e->code, e->call->after, e->out->elem, operands, result);
+    mo_code_add(e->code, "w.x[i] = %s;\n}\n", result);
 }
 
-static void add_conversion(mo_code *code, const mo_desc *out, int width)
+static void add_conversion(const ending *e)
 {
     char result[MO_CODE_RESULT_SIZE];
 
-    mo_code_stored(out->elem, "u[i]", result);
-    mo_code_add(code,
+    mo_code_stored(e->out->elem, "u[i]", result);
+    mo_code_add(e->code,
                 "#pragma unroll\n"
                 "for (int i = 0; i < %d; i++)\n"
                 "w.x[i] = %s;\n",
-                width, result);
+                e->width, result);
 }
 
-static void add_finish(mo_code *code, const mo_call *call, const mo_desc *out,
-                       int width, const char *name)
+static void add_finish_with(const ending *e)
 {
-    order o = order_of(call, out);
-
-    mo_code_add(code,
-                "MO_DEVICE void %s(PLACE to, const R *u, struct mo_extra p, "
-                "T *out)\n{\n",
-                name);
-    add_vector(code, out->elem, width, "whole");
-    mo_code_text(code, "whole w;\n");
-    if (call->after)
-        add_program(code, call, out, &o, width);
+    mo_code_add(e->code,
+                "MO_DEVICE void finish_with%s(PLACE to, const R *u, "
+                "const FINISH_READ%s *r, struct mo_extra p, T *out)\n{\n",
+                e->suffix, e->suffix);
+    mo_code_vector(e->code, e->out->elem, e->width, "whole");
+    mo_code_text(e->code, "whole w;\n");
+    if (e->call->after)
+        add_program(e);
     else
-        add_conversion(code, out, width);
-    add_move(code, out->elem, width, "w", "out + to", true);
-    mo_code_text(code, "}\n");
+        add_conversion(e);
+    mo_code_move(e->code, e->out->elem, e->width, "w", "out + to", true);
+    mo_code_text(e->code, "}\n");
+}
+
+static void add_ending(const ending *e)
+{
+    add_ready_type(e);
+    add_ready(e, "finish_expect", true);
+    add_ready(e, "finish_read", false);
+    add_finish_with(e);
+    mo_code_add(e->code,
+                "MO_DEVICE void finish%s(PLACE to, const R *u, "
+                "struct mo_extra p, T *out)\n{\n"
+                "FINISH_READ%s r;\nfinish_expect%s(to, p, "
+                "&r);\nfinish_read%s(to, p, &r);\n"
+                "finish_with%s(to, u, &r, p, out);\n}\n",
+                e->suffix, e->suffix, e->suffix, e->suffix, e->suffix);
+}
+
+void mo_code_finish_early(mo_code *code, const mo_call *call,
+                          const mo_call_operand *in, const mo_desc *out,
+                          int width)
+{
+    ending several = { code, call, in, out, order_of(call, out), width, "" };
+    ending one = several;
+
+    one.width = 1;
+    one.suffix = "1";
+    mo_code_add(code,
+                "#ifndef MO_EXTRA\n#define MO_EXTRA\n"
+                "struct mo_extra { const void *pointers[%d]; };\n#endif\n",
+                MO_POINT_MAX_OPERANDS);
+    add_ending(&several);
+    add_ending(&one);
 }
 
 void mo_code_finish(mo_code *code, const mo_call *call, const mo_desc *out,
                     int width)
 {
-    mo_code_add(code,
-                "#ifndef MO_EXTRA\n#define MO_EXTRA\n"
-                "struct mo_extra { const void *pointers[%d]; };\n#endif\n",
-                MO_POINT_MAX_OPERANDS);
-    add_finish(code, call, out, width, "finish");
-    add_finish(code, call, out, 1, "finish1");
+    mo_code_finish_early(code, call, NULL, out, width);
 }

@@ -8,23 +8,13 @@
 #ifndef MO_EXEC_BACKEND_CUDA_FINISH_H
 #define MO_EXEC_BACKEND_CUDA_FINISH_H
 
-#include "exec/backend/cuda/code.h"
+#include "exec/backend/backend.h"
+#include "exec/backend/cuda/vector.h"
 
 /* How many neighbours of a row of count elements can be finished at once: as
  * many as 16 bytes hold, or less. */
 int mo_cuda_finish_width(const mo_call *call, const mo_desc *out,
                          int64_t count);
-
-/*
- * T: the type of elements in memory; R: of those in registers (float, double
- * or long long); PLACE: what counts elements of either operand; and
- *
- *     MO_DEVICE R load(T x)
- *     typedef union { ...; T x[WIDTH]; } WIDE
- *     MO_DEVICE WIDE read_wide(const T *from)  16 bytes at a time
- *     MATH(exp)(x), SHUFFLE_XOR(x, mask)       of reals
- */
-void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements);
 
 /*
  * The end of a call, behind mo_code_types for its out[0]:
@@ -37,5 +27,20 @@ void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements);
  */
 void mo_code_finish(mo_code *code, const mo_call *call, const mo_desc *out,
                     int width);
+
+/*
+ * The same for kernels that have to wait anyway, and meanwhile read what the
+ * epilogue needs:
+ *
+ *     FINISH_READ r;
+ *     finish_expect(to, p, &r);   what is constant, even before MO_BEGIN
+ *     finish_read(to, p, &r);     the rest
+ *     finish_with(to, u, &r, p, out);
+ *
+ * in are the call's operands, which tell what is constant.
+ */
+void mo_code_finish_early(mo_code *code, const mo_call *call,
+                          const mo_call_operand *in, const mo_desc *out,
+                          int width);
 
 #endif

@@ -9,6 +9,8 @@ static const char kernel_source[] =
     "{\n"
     "    ROW_BEGIN\n"
     "    R mean = 0, factor = 1, sum = 0, squares = 0;\n"
+    "    MO_NEXT();\n"
+    "    ROW_EXPECT\n"
     "    MO_BEGIN();\n"
     "    ROW_LOAD\n"
     "    if (CENTER) {\n"
@@ -56,7 +58,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     if (status != MO_OK)
         return status;
     mo_code_types(&draft.code, out[0].elem, width, mo_desc_elements(&out[0]));
-    mo_code_finish(&draft.code, call, &out[0], width);
+    mo_code_finish_early(&draft.code, call, in, &out[0], width);
     mo_code_rows(&draft.code, &rows);
     add_factor(&draft.code, norm, out[0].elem == MO_F64);
     mo_code_text(&draft.code, kernel_source);

@@ -32,7 +32,8 @@ mo_status mo_cuda_rows_grid(const mo_cuda_rows *rows, mo_cuda_grid *grid,
  * Behind mo_code_types: what kernels of rows are made of.  Inside a kernel with
  * the parameters in, out and p:
  *
- *     ROW_BEGIN                declares row, t, live, from, x
+ *     ROW_BEGIN                declares row, t, live, from, x, r
+ *     ROW_EXPECT               before MO_BEGIN: reads constants of the epilogue
  *     ROW_LOAD                 reads what is kept
  *     ROW_EACH(statement)      for every element: y[i] is it, at + i its column
  *     ROW_STORE(statement)     the same, and what y[i] then is gets finished

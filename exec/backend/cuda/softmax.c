@@ -12,6 +12,8 @@ static const char row_source[] =
     "{\n"
     "    ROW_BEGIN\n"
     "    R most = (R) -MO_INF, sum = 0;\n"
+    "    MO_NEXT();\n"
+    "    ROW_EXPECT\n"
     "    MO_BEGIN();\n"
     "    ROW_LOAD\n"
     "    ROW_EACH(most = row_larger(most, y[i]))\n"
@@ -112,7 +114,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     if (status != MO_OK)
         return status;
     mo_code_types(&draft.code, out[0].elem, width, mo_desc_elements(&out[0]));
-    mo_code_finish(&draft.code, call, &out[0], width);
+    mo_code_finish_early(&draft.code, call, in, &out[0], width);
     mo_code_add(&draft.code, "#define LOGARITHM %d\n", softmax->log);
     status = by_rows ? set_rows(unit, softmax, width, &draft, err)
                      : set_columns(softmax, &draft, err);
