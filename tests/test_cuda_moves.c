@@ -18,6 +18,18 @@ typedef struct batch {
 
 static batch all;
 
+#define SHAPE(...)                                                             \
+    shape_with((const int64_t[]){ __VA_ARGS__ },                               \
+               COUNT(((const int64_t[]){ __VA_ARGS__ })))
+
+static mo_shape shape_with(const int64_t *dims, int rank)
+{
+    mo_shape shape = { .rank = rank };
+
+    memcpy(shape.dims, dims, (size_t) rank * sizeof *dims);
+    return shape;
+}
+
 static call_case *next_case(mo_call_kind kind)
 {
     ck_assert_int_lt(all.n, MOST_CASES);
@@ -79,7 +91,7 @@ static void add_point(mo_elem elem, mo_shape shape, const char *a,
             operand->access.stride[d] = 1;
         case_in(made, elem,
                 whole          ? shape
-                : orders[i][0] ? shape_of(1, shape.dims[d])
+                : orders[i][0] ? SHAPE(shape.dims[d])
                                : shape_of(0),
                 (uint64_t) (all.n * 3 + i));
     }
@@ -95,18 +107,18 @@ START_TEST(points_are_the_same_however_operands_lie)
     static const mo_elem elems[] = { MO_F32, MO_F16, MO_BF16, MO_F64 };
     mo_elem elem = elems[_i];
 
-    add_point(elem, shape_of(4, 2, 64, 28, 28), "0123", "1", "0123", "0123");
-    add_point(elem, shape_of(4, 1, 64, 56, 28), "0231", "1", "0231", "0231");
-    add_point(elem, shape_of(4, 1, 33, 17, 19), "0123", "1", "0231", "0231");
-    add_point(elem, shape_of(4, 3, 48, 9, 5), "0231", "0123", "0123", "0231");
-    add_point(elem, shape_of(3, 50, 3, 70), "210", "021", "", "012");
-    add_point(elem, shape_of(3, 5, 100, 70), "021", "102", "0", "012");
-    add_point(elem, shape_of(2, 1000, 36), "01", "1", "0", "01");
-    add_point(elem, shape_of(2, 513, 130), "01", "01", "", "01");
-    add_point(elem, shape_of(1, 7), "0", "0", "", "0");
+    add_point(elem, SHAPE(2, 64, 28, 28), "0123", "1", "0123", "0123");
+    add_point(elem, SHAPE(1, 64, 56, 28), "0231", "1", "0231", "0231");
+    add_point(elem, SHAPE(1, 33, 17, 19), "0123", "1", "0231", "0231");
+    add_point(elem, SHAPE(3, 48, 9, 5), "0231", "0123", "0123", "0231");
+    add_point(elem, SHAPE(50, 3, 70), "210", "021", "", "012");
+    add_point(elem, SHAPE(5, 100, 70), "021", "102", "0", "012");
+    add_point(elem, SHAPE(1000, 36), "01", "1", "0", "01");
+    add_point(elem, SHAPE(513, 130), "01", "01", "", "01");
+    add_point(elem, SHAPE(7), "0", "0", "", "0");
     add_point(elem, shape_of(0), "", "", "", "");
-    add_point(elem, shape_of(2, 0, 5), "01", "1", "", "01");
-    add_point(elem, shape_of(5, 2, 3, 17, 4, 20), "04321", "4", "1", "01234");
+    add_point(elem, SHAPE(0, 5), "01", "1", "", "01");
+    add_point(elem, SHAPE(2, 3, 17, 4, 20), "04321", "4", "1", "01234");
     check_all();
 }
 END_TEST
@@ -115,11 +127,11 @@ END_TEST
 START_TEST(points_begin_anywhere)
 {
     for (int64_t offset = 0; offset < 5; offset++) {
-        mo_shape shape = shape_of(2, 300, 256);
+        mo_shape shape = SHAPE(300, 256);
         call_case *c = next_case(MO_CALL_POINT);
         mo_point *p = &c->call.u.point;
 
-        case_in(c, MO_F32, shape_of(1, 300 * 256 + offset), 1);
+        case_in(c, MO_F32, SHAPE(300 * 256 + offset), 1);
         p->n_operands = 1;
         p->operands[0] = (mo_point_operand){ MO_F32, { offset, { 256, 1 } } };
         p->result = mo_point_push(p, (mo_point_step){ .op = MO_POINT_NEGATE });
@@ -162,7 +174,7 @@ static mo_copy_box *add_box(call_case *c, int from, int rank,
 static void add_turn(mo_elem elem, mo_shape a, const char *order)
 {
     mo_access from = mo_access_of(&a), to = lying(&a, order);
-    call_case *c = add_copy(elem, a, shape_of(1, mo_shape_elements(&a)));
+    call_case *c = add_copy(elem, a, SHAPE(mo_shape_elements(&a)));
 
     for (int d = 0; d < a.rank; d++) /* lengths of 1 have no stride */
         if (a.dims[d] == 1)
@@ -175,14 +187,14 @@ START_TEST(turned_copies_are_the_same)
     static const mo_elem elems[] = { MO_U8, MO_F16, MO_F32, MO_I64 };
     mo_elem elem = elems[_i];
 
-    add_turn(elem, shape_of(2, 33, 70), "10");
-    add_turn(elem, shape_of(2, 64, 64), "10");
-    add_turn(elem, shape_of(3, 3, 100, 33), "021");
-    add_turn(elem, shape_of(3, 40, 7, 50), "210");
-    add_turn(elem, shape_of(3, 17, 18, 19), "102");
-    add_turn(elem, shape_of(3, 12, 16, 64), "102");
-    add_turn(elem, shape_of(4, 2, 3, 20, 24), "0231");
-    add_turn(elem, shape_of(4, 2, 20, 24, 3), "0312");
+    add_turn(elem, SHAPE(33, 70), "10");
+    add_turn(elem, SHAPE(64, 64), "10");
+    add_turn(elem, SHAPE(3, 100, 33), "021");
+    add_turn(elem, SHAPE(40, 7, 50), "210");
+    add_turn(elem, SHAPE(17, 18, 19), "102");
+    add_turn(elem, SHAPE(12, 16, 64), "102");
+    add_turn(elem, SHAPE(2, 3, 20, 24), "0231");
+    add_turn(elem, SHAPE(2, 20, 24, 3), "0312");
     check_all();
 }
 END_TEST
@@ -190,7 +202,7 @@ END_TEST
 /* Rows of any length from anywhere to anywhere: 1 to 16 bytes at a time. */
 static void add_slice(mo_elem elem, int64_t row, int64_t skip)
 {
-    call_case *c = add_copy(elem, shape_of(2, 9, 48), shape_of(2, 9, row));
+    call_case *c = add_copy(elem, SHAPE(9, 48), SHAPE(9, row));
     mo_copy_box *box = add_box(c, 0, 2, (int64_t[]){ 9, row },
                                (int64_t[]){ 48, 1 }, (int64_t[]){ row, 1 });
 
@@ -216,8 +228,7 @@ START_TEST(many_boxes_are_the_same)
 {
     enum { ROWS = 5, FORMS = 20, OF_EACH = 15 };
     int64_t width = OF_EACH * FORMS * (FORMS + 1) / 2, at = 0;
-    call_case *c =
-        add_copy(MO_F32, shape_of(2, ROWS, width), shape_of(2, ROWS, width));
+    call_case *c = add_copy(MO_F32, SHAPE(ROWS, width), SHAPE(ROWS, width));
 
     for (int i = 0; i < FORMS * OF_EACH; i++) {
         int64_t columns = i % FORMS + 1;
@@ -240,8 +251,7 @@ static const mo_elem fillings[] = { MO_F32, MO_F16, MO_I8, MO_U64 };
 START_TEST(boxes_are_done_in_order)
 {
     const int64_t size[] = { 20, 30 }, row[] = { 30, 1 };
-    call_case *c =
-        add_copy(fillings[_i], shape_of(2, 20, 30), shape_of(2, 20, 30));
+    call_case *c = add_copy(fillings[_i], SHAPE(20, 30), SHAPE(20, 30));
     mo_copy_box *box = add_box(c, MO_COPY_FILL, 2, size, row, row);
 
     box->fill = 7;
@@ -261,7 +271,7 @@ END_TEST
 START_TEST(fillers_and_strides_may_be_odd)
 {
     mo_elem elem = fillings[_i];
-    call_case *c = add_copy(elem, shape_of(1, 40), shape_of(2, 8, 16));
+    call_case *c = add_copy(elem, SHAPE(40), SHAPE(8, 16));
     mo_copy_box *box;
 
     case_in(c, elem, shape_of(0), 5);
@@ -307,13 +317,11 @@ START_TEST(rows_are_gathered)
         call_case *c = next_case(MO_CALL_GATHER);
 
         c->call.u.gather = g;
-        case_in(c, elems[i % 3],
-                shape_of(1, g.batch * g.outer * g.axis * g.inner), 3);
-        put_indices(
-            case_in(c, kinds[i / 2 % 3], shape_of(1, g.batch * g.count), 4),
-            (int) g.axis, (uint64_t) i + 1);
-        case_out(c, elems[i % 3],
-                 shape_of(1, g.batch * g.outer * g.count * g.inner));
+        case_in(c, elems[i % 3], SHAPE(g.batch * g.outer * g.axis * g.inner),
+                3);
+        put_indices(case_in(c, kinds[i / 2 % 3], SHAPE(g.batch * g.count), 4),
+                    (int) g.axis, (uint64_t) i + 1);
+        case_out(c, elems[i % 3], SHAPE(g.batch * g.outer * g.count * g.inner));
     }
     check_all();
 }
@@ -322,13 +330,13 @@ END_TEST
 static void add_scatter(mo_scatter_call s, mo_elem elem, mo_elem index_elem)
 {
     call_case *c = next_case(MO_CALL_SCATTER);
-    mo_shape data = shape_of(1, s.outer * s.axis * s.inner);
+    mo_shape data = SHAPE(s.outer * s.axis * s.inner);
 
     c->call.u.scatter = s;
     case_in(c, elem, data, (uint64_t) all.n);
-    put_indices(case_in(c, index_elem, shape_of(1, s.count), 0), (int) s.axis,
+    put_indices(case_in(c, index_elem, SHAPE(s.count), 0), (int) s.axis,
                 (uint64_t) all.n);
-    case_in(c, elem, shape_of(1, s.outer * s.count * s.inner), 9);
+    case_in(c, elem, SHAPE(s.outer * s.count * s.inner), 9);
     case_out(c, elem, data);
 }
 
@@ -353,47 +361,71 @@ START_TEST(scatters_keep_the_order_of_their_indices)
 }
 END_TEST
 
-/* A kernel cannot fail: what is outside is zeros, or goes nowhere. */
-START_TEST(indices_outside_touch_nothing)
+/* Runs a call of two or three operands; in[1] are its indices. */
+static mo_status try_indices(call_case *c, const int64_t *indices,
+                             mo_error *err)
 {
-    call_case g, s;
-    mo_unit *unit;
+    mo_dense tensors[4];
+    bool constant[4] = { false };
+    call_list list = { &c->call, 1, tensors, c->call.n_in + 1, constant };
 
-    case_begin(&g, MO_CALL_GATHER);
-    g.call.u.gather = (mo_gather_call){ .kind = MO_GATHER_AXIS,
+    for (int64_t i = 0; i < mo_desc_elements(&c->in[1].desc); i++)
+        mo_dense_put_int(&c->in[1], i, indices[i]);
+    for (int i = 0; i < c->call.n_in; i++) {
+        tensors[i] = c->in[i];
+        c->in_number[i] = i;
+    }
+    tensors[c->call.n_in] = c->out[0];
+    c->out_number[0] = c->call.n_in;
+    c->call.in = c->in_number;
+    c->call.out = c->out_number;
+    return run_calls(&mo_backend_cuda,
+                     tested_unit(&mo_backend_cuda, MO_PRECISION_F32), &list,
+                     err);
+}
+
+/* Indices of many and of few elements, the last of which is wrong; and the next
+ * call is not to blame. */
+static void check_outside(call_case *c, int64_t *indices, int64_t n)
+{
+    mo_error said = { 0 };
+
+    MUST(try_indices(c, indices, &err));
+    indices[n - 1] = -5;
+    ck_assert_int_eq(try_indices(c, indices, &said), MO_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(said.text, "outside of 4 elements"));
+    indices[n - 1] = -4;
+    MUST(try_indices(c, indices, &err));
+}
+
+START_TEST(indices_outside_are_errors)
+{
+    int64_t n = _i ? 700 : 3, indices[700] = { 3, -4, 2 };
+    call_case c;
+
+    case_begin(&c, MO_CALL_GATHER);
+    c.call.u.gather = (mo_gather_call){ .kind = MO_GATHER_AXIS,
                                         .batch = 1,
                                         .outer = 1,
                                         .axis = 4,
-                                        .count = 3,
+                                        .count = n,
                                         .inner = 1 };
-    case_in(&g, MO_F32, shape_of(1, 4), 1);
-    case_in(&g, MO_I64, shape_of(1, 3), 1);
-    case_out(&g, MO_F32, shape_of(1, 3));
-    case_begin(&s, MO_CALL_SCATTER);
-    s.call.u.scatter = (mo_scatter_call){
-        .kind = MO_GATHER_AXIS, .outer = 1, .axis = 4, .count = 3, .inner = 1
-    };
-    case_in(&s, MO_F32, shape_of(1, 4), 1);
-    case_in(&s, MO_I64, shape_of(1, 3), 1);
-    case_in(&s, MO_F32, shape_of(1, 3), 2);
-    case_out(&s, MO_F32, shape_of(1, 4));
-    for (int i = 0; i < 3; i++) {
-        static const int64_t indices[] = { 4, -5, 2 };
+    case_in(&c, MO_F32, SHAPE(4), 1);
+    case_in(&c, MO_I64, SHAPE(n), 1);
+    case_out(&c, MO_F32, SHAPE(n));
+    check_outside(&c, indices, n);
+    case_end(&c);
 
-        mo_dense_put_int(&g.in[1], i, indices[i]);
-        mo_dense_put_int(&s.in[1], i, indices[i]);
-    }
-    unit = tested_unit(&mo_backend_cuda, MO_PRECISION_F32);
-    case_run_all((call_case *[]){ &g, &s }, 2, &mo_backend_cuda, unit);
-    for (int i = 0; i < 3; i++)
-        ck_assert_double_eq(mo_dense_at(&g.out[0], i),
-                            i < 2 ? 0 : mo_dense_at(&g.in[0], 2));
-    for (int i = 0; i < 4; i++)
-        ck_assert_double_eq(mo_dense_at(&s.out[0], i),
-                            i == 2 ? mo_dense_at(&s.in[2], 2)
-                                   : mo_dense_at(&s.in[0], i));
-    case_end(&g);
-    case_end(&s);
+    case_begin(&c, MO_CALL_SCATTER);
+    c.call.u.scatter = (mo_scatter_call){
+        .kind = MO_GATHER_AXIS, .outer = 1, .axis = 4, .count = n, .inner = 1
+    };
+    case_in(&c, MO_F32, SHAPE(4), 1);
+    case_in(&c, MO_I64, SHAPE(n), 1);
+    case_in(&c, MO_F32, SHAPE(n), 2);
+    case_out(&c, MO_F32, SHAPE(4));
+    check_outside(&c, indices, n);
+    case_end(&c);
 }
 END_TEST
 
@@ -401,9 +433,9 @@ START_TEST(constant_indices_outside_are_refused)
 {
     int64_t wrong[] = { 1, 9 };
     mo_call call = { .kind = MO_CALL_GATHER, .n_in = 2, .n_out = 1 };
-    mo_call_operand in[2] = { { { MO_F32, shape_of(1, 4) }, NULL },
-                              { { MO_I64, shape_of(1, 2) }, wrong } };
-    mo_desc out = { MO_F32, shape_of(1, 2) };
+    mo_call_operand in[2] = { { { MO_F32, SHAPE(4) }, NULL },
+                              { { MO_I64, SHAPE(2) }, wrong } };
+    mo_desc out = { MO_F32, SHAPE(2) };
     mo_unit *unit = tested_unit(&mo_backend_cuda, MO_PRECISION_F32);
     mo_kernel *kernel = NULL;
     mo_error err = { 0 };
@@ -434,6 +466,6 @@ SUITE(cuda_moves)
     EACH(fillers_and_strides_may_be_odd, COUNT(fillings));
     TEST(rows_are_gathered);
     EACH(scatters_keep_the_order_of_their_indices, 6);
-    TEST(indices_outside_touch_nothing);
+    EACH(indices_outside_are_errors, 2);
     TEST(constant_indices_outside_are_refused);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
 #include "exec/backend/cuda/unit.h"
 
@@ -134,8 +135,11 @@ static mo_status get_bytes(mo_unit *unit, void *to, const void *from,
 
 static mo_status wait_for_all(mo_unit *unit, mo_error *err)
 {
-    return mo_cuda_check(unit->api, "cuStreamSynchronize",
-                         unit->api->cuStreamSynchronize(unit->stream), err);
+    mo_status status =
+        mo_cuda_check(unit->api, "cuStreamSynchronize",
+                      unit->api->cuStreamSynchronize(unit->stream), err);
+
+    return status == MO_OK ? mo_cuda_index_verdict(unit, err) : status;
 }
 
 static mo_status alloc_near(mo_unit *unit, size_t bytes, void **memory,

@@ -48,7 +48,9 @@ struct mo_unit {
     bool overlap; /* kernels begin while those before them end: MO_BEGIN */
     mo_cuda_piece *pieces;
     size_t n_pieces, pieces_room;
-    int64_t kept_bytes; /* the sum of them */
+    int64_t kept_bytes;              /* the sum of them */
+    volatile long long *wrong_index; /* what kernels complain to, or NULL: no
+                                        kernel may: index.h */
     mo_cuda_cache *cache;
     mo_cuda_shop *shop;
     mo_cuda_notes *notes;

@@ -125,7 +125,7 @@ static void add_axis(const writing *w, mo_code *code)
     mo_code_indices(code, "t", extent, 4);
     mo_code_add(code,
                 "long long from = mo_index(indices, i0 * %lldLL + i2, "
-                "%lldLL);\n"
+                "%lldLL, wrong);\n"
                 "if (from >= 0)\n"
                 "    from += (i0 * %lldLL + i1) * %lldLL;\n"
                 "const long long within = i3;\n",
@@ -146,7 +146,7 @@ static void add_tuples(const writing *w, mo_code *code)
                 (long long) g->count, g->depth, (long long) w->per_batch);
     for (int d = 0; d < g->depth; d++)
         mo_code_add(code,
-                    "at = mo_index(indices, first + %d, %lldLL);\n"
+                    "at = mo_index(indices, first + %d, %lldLL, wrong);\n"
                     "from = from < 0 || at < 0 ? -1 : from + at * %lldLL;\n",
                     d, (long long) g->dims[d], (long long) w->steps[d]);
 }
@@ -157,7 +157,7 @@ static void add_elements(const writing *w, mo_code *code)
 
     mo_code_indices(code, "t", g->result.dims, g->result.rank);
     mo_code_add(code,
-                "long long from = mo_index(indices, t, %lldLL);\n"
+                "long long from = mo_index(indices, t, %lldLL, wrong);\n"
                 "if (from >= 0)\n"
                 "    from = from * %lldLL",
                 (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
@@ -174,7 +174,7 @@ static void add_source(const writing *w, mo_code *code)
     mo_code_index(code, w->index_elem);
     mo_code_add(code,
                 "MO_KERNEL_OF(gather, %d)(const %s *data, const %s *indices, "
-                "%s *out)\n{\n"
+                "%s *out, long long *wrong)\n{\n"
                 "const %s zero = { 0 };\n"
                 "MO_BEGIN();\n",
                 MO_FLAT_THREADS, type, mo_code_elem(w->index_elem), type, type);
@@ -219,6 +219,8 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     if (!fits(&w, in, &out[0]))
         return mo_fail(err, MO_E_INPUT, "a gather does not fit its tensors");
     status = check_indices(w.call, &in[1], err);
+    if (status == MO_OK)
+        status = mo_cuda_index_watch(unit, err);
     if (status != MO_OK)
         return status;
     gather = calloc(1, sizeof *gather);
@@ -241,7 +243,8 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
 {
     const gather_kernel *gather = (const gather_kernel *) kernel;
     const void *data = in[0], *indices = in[1];
-    void *result = out[0], *args[] = { &data, &indices, &result };
+    volatile long long *wrong = unit->wrong_index;
+    void *result = out[0], *args[] = { &data, &indices, &result, &wrong };
 
     (void) workspace;
     if (!gather->function)

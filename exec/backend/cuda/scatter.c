@@ -157,6 +157,8 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     scatter_kernel *made;
 
     assert(!call->after);
+    if (status == MO_OK)
+        status = mo_cuda_index_watch(unit, err);
     if (status != MO_OK)
         return status;
     made = calloc(1, sizeof *made);
@@ -193,7 +195,9 @@ static mo_status sort_keys(mo_unit *unit, const scatter_kernel *kernel,
                            mo_error *err)
 {
     unsigned k, j, n = (unsigned) kernel->n_sorted;
-    void *begin_args[] = { &indices, &keys }, *args[] = { &keys, &k, &j };
+    volatile long long *wrong = unit->wrong_index;
+    void *begin_args[] = { &indices, &keys, &wrong };
+    void *args[] = { &keys, &k, &j };
     mo_cuda_grid grid = { .blocks = { n / MO_SCATTER_SORTED, 1, 1 },
                           .threads = { MO_SCATTER_THREADS, 1, 1 } };
     mo_status status =
@@ -217,7 +221,8 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     const scatter_kernel *scatter = (const scatter_kernel *) kernel;
     const void *data = in[0], *indices = in[1], *updates = in[2];
     void *result = out[0];
-    void *few_args[] = { &data, &indices, &updates, &result };
+    volatile long long *wrong = unit->wrong_index;
+    void *few_args[] = { &data, &indices, &updates, &result, &wrong };
     void *many_args[] = { &workspace, &updates, &result };
     mo_status status;
 

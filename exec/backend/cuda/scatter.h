@@ -33,13 +33,13 @@ typedef struct mo_cuda_scattering {
                                    passes; ELEMENTS: strides of the data */
 } mo_cuda_scattering;
 
-/* The kernel "scatter" of (data, indices, updates, out). */
+/* The kernel "scatter" of (data, indices, updates, out, wrong). */
 void mo_cuda_scatter_few(const mo_cuda_scattering *s, mo_code *code);
 
 /*
- * Many keys: "scatter_keys" of (indices, keys) makes keys and sorts them block
- * by block; then for each k from 2 * MO_SCATTER_SORTED, twice as many each
- * time, "scatter_step" of (keys, k, j) with j from k / 2 down to
+ * Many keys: "scatter_keys" of (indices, keys, wrong) makes keys and sorts them
+ * block by block; then for each k from 2 * MO_SCATTER_SORTED, twice as many
+ * each time, "scatter_step" of (keys, k, j) with j from k / 2 down to
  * MO_SCATTER_SORTED and "scatter_merge" of (keys, k); at last "scatter_apply"
  * of (keys, updates, out), where out holds the data.  Keys are a power of two
  * of 64 bits, at least MO_SCATTER_SORTED.

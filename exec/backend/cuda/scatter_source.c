@@ -139,7 +139,7 @@ static void add_tuple_key(const mo_cuda_scattering *s, mo_code *code)
     mo_code_text(code, "long long key = 0, at;\n");
     for (int d = 0; d < call->depth; d++)
         mo_code_add(code,
-                    "at = mo_index(indices, c * %d + %d, %lldLL);\n"
+                    "at = mo_index(indices, c * %d + %d, %lldLL, wrong);\n"
                     "key = key < 0 || at < 0 ? -1 : key + at * %lldLL;\n",
                     call->depth, d, (long long) call->dims[d],
                     (long long) s->steps[d]);
@@ -152,7 +152,7 @@ static void add_element_key(const mo_cuda_scattering *s, mo_code *code)
 
     mo_code_indices(code, "c", call->updates.dims, call->updates.rank);
     mo_code_add(code,
-                "const long long at = mo_index(indices, c, %lldLL);\n"
+                "const long long at = mo_index(indices, c, %lldLL, wrong);\n"
                 "return at < 0 ? -1 : at * %lldLL",
                 (long long) call->data.dims[call->at],
                 (long long) s->steps[call->at]);
@@ -166,7 +166,8 @@ static void add_key(const mo_cuda_scattering *s, mo_code *code)
 {
     mo_code_index(code, s->index_elem);
     mo_code_add(code,
-                "MO_DEVICE long long key_of(const %s *indices, long long c)\n"
+                "MO_DEVICE long long key_of(const %s *indices, long long c, "
+                "long long *wrong)\n"
                 "{\n",
                 mo_code_elem(s->index_elem));
     if (s->call->kind == MO_GATHER_ND)
@@ -174,7 +175,7 @@ static void add_key(const mo_cuda_scattering *s, mo_code *code)
     else if (s->call->kind == MO_GATHER_ELEMENTS)
         add_element_key(s, code);
     else
-        mo_code_add(code, "return mo_index(indices, c, %lldLL);\n}\n",
+        mo_code_add(code, "return mo_index(indices, c, %lldLL, wrong);\n}\n",
                     (long long) s->axis);
 }
 
@@ -189,11 +190,11 @@ void mo_cuda_scatter_few(const mo_cuda_scattering *s, mo_code *code)
     add_helpers(s, code);
     mo_code_add(code,
                 "MO_KERNEL_OF(scatter, %d)(const %s *data, const %s *indices, "
-                "const %s *updates, %s *out)\n{\n"
+                "const %s *updates, %s *out, long long *wrong)\n{\n"
                 "MO_SHARED long long keys[%lld];\n"
                 "MO_BEGIN();\n"
                 "for (int c = threadIdx.x; c < %lld; c += %d)\n"
-                "    keys[c] = key_of(indices, c);\n"
+                "    keys[c] = key_of(indices, c, wrong);\n"
                 "MO_SYNC();\n",
                 MO_FLAT_THREADS, type, mo_code_elem(s->index_elem), type, type,
                 (long long) s->n_keys, (long long) s->n_keys, MO_FLAT_THREADS);
@@ -255,28 +256,29 @@ void mo_cuda_scatter_keys(const mo_cuda_scattering *s, mo_code *code)
     add_key(s, code);
     add_exchange(code);
     add_block_steps(code);
-    mo_code_add(code,
-                "MO_KERNEL_OF(scatter_keys, %d)(const %s *indices, unsigned "
-                "long long *keys)\n{\n"
-                "MO_SHARED unsigned long long shared[%d];\n"
-                "const unsigned first = blockIdx.x * %du;\n"
-                "MO_BEGIN();\n"
-                "for (unsigned i = threadIdx.x; i < %du; i += %du) {\n"
-                "    const long long c = (long long) first + i;\n"
-                "    const long long key = c < %lldLL ? key_of(indices, c) : "
-                "-1;\n"
-                "    shared[i] = key < 0 ? ~0ull : (unsigned long long) key << "
-                "32 | (unsigned long long) c;\n"
-                "}\n"
-                "for (unsigned k = 2; k <= %du; k *= 2)\n"
-                "    block_steps(shared, first, k, k / 2);\n"
-                "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
-                "    keys[first + i] = shared[i];\n"
-                "}\n",
-                MO_SCATTER_THREADS, mo_code_elem(s->index_elem),
-                MO_SCATTER_SORTED, MO_SCATTER_SORTED, MO_SCATTER_SORTED,
-                MO_SCATTER_THREADS, (long long) s->n_keys, MO_SCATTER_SORTED,
-                MO_SCATTER_SORTED, MO_SCATTER_THREADS);
+    mo_code_add(
+        code,
+        "MO_KERNEL_OF(scatter_keys, %d)(const %s *indices, unsigned "
+        "long long *keys, long long *wrong)\n{\n"
+        "MO_SHARED unsigned long long shared[%d];\n"
+        "const unsigned first = blockIdx.x * %du;\n"
+        "MO_BEGIN();\n"
+        "for (unsigned i = threadIdx.x; i < %du; i += %du) {\n"
+        "    const long long c = (long long) first + i;\n"
+        "    const long long key = c < %lldLL ? key_of(indices, c, wrong) : "
+        "-1;\n"
+        "    shared[i] = key < 0 ? ~0ull : (unsigned long long) key << "
+        "32 | (unsigned long long) c;\n"
+        "}\n"
+        "for (unsigned k = 2; k <= %du; k *= 2)\n"
+        "    block_steps(shared, first, k, k / 2);\n"
+        "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
+        "    keys[first + i] = shared[i];\n"
+        "}\n",
+        MO_SCATTER_THREADS, mo_code_elem(s->index_elem), MO_SCATTER_SORTED,
+        MO_SCATTER_SORTED, MO_SCATTER_SORTED, MO_SCATTER_THREADS,
+        (long long) s->n_keys, MO_SCATTER_SORTED, MO_SCATTER_SORTED,
+        MO_SCATTER_THREADS);
 }
 
 void mo_cuda_scatter_step(mo_code *code)

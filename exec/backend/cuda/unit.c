@@ -9,6 +9,7 @@
 #include "exec/backend/cuda/cache.h"
 #include "exec/backend/cuda/choose.h"
 #include "exec/backend/cuda/dnn.h"
+#include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
 
 static mo_status ask_device(mo_unit *unit, CUdevice_attribute attribute,
@@ -186,6 +187,7 @@ static void close_device(mo_unit *unit)
     mo_cuda_dnn_close(unit, unit->dnn);
     mo_cuda_blas_close(unit, unit->blas);
     mo_cuda_shop_free(unit->shop);
+    mo_cuda_index_unwatch(unit);
     while (unit->n_pieces > 0)
         mo_cuda_free(unit, unit->pieces[unit->n_pieces - 1].at);
     for (int i = 0; i < MO_CUDA_MAX_LANES; i++)
