@@ -8,14 +8,21 @@
 #include "base/array.h"
 #include "base/digest.h"
 #include "exec/backend/cuda/choose.h"
+#include "exec/backend/cuda/fold.h"
 #include "exec/backend/cuda/pack.h"
 
 typedef struct product {
     mo_kernel base;
     mo_cuda_task task;
-    mo_call_operand *in; /* copies for the task */
+    mo_call_operand *in; /* of the task's call */
     mo_desc out;
     mo_cuda_ways ways; /* after settle: only the best */
+    /* Where constants behind it were folded into its weights, the task's call
+     * is folded.call. */
+    bool folds;
+    mo_cuda_folded folded;
+    void *scaled;              /* weights, the process's; until settle */
+    CUdeviceptr weights, bias; /* weights only where its way reads them */
 } product;
 
 /* ---- making */
@@ -28,6 +35,10 @@ static void drop_product(mo_unit *unit, mo_kernel *kernel)
         p->ways.ways[i]->kind->drop(unit, p->ways.ways[i]);
     free(p->ways.ways);
     mo_cuda_unpack(unit, &p->task);
+    mo_cuda_free(unit, p->weights);
+    mo_cuda_free(unit, p->bias);
+    mo_cuda_folded_clear(&p->folded);
+    free(p->scaled);
     free(p->in);
     free(p);
 }
@@ -49,30 +60,82 @@ static mo_status find_ways(mo_unit *unit, product *p, mo_error *err)
     return status;
 }
 
+/* Which operands of the original call the folded one does not have. */
+static uint64_t folded_away(const product *p, int n_in)
+{
+    uint64_t away = n_in < 64 ? ((uint64_t) 1 << n_in) - 1 : UINT64_MAX;
+
+    for (int i = 0; i < p->folded.call.n_in; i++)
+        if (p->folded.from[i] >= 0 && p->folded.from[i] < 64 && i != 1)
+            away &= ~((uint64_t) 1 << p->folded.from[i]);
+    return away;
+}
+
+/* The operands of the folded call: those of the call, other weights, a bias. */
+static mo_status fold_operands(mo_unit *unit, product *p,
+                               const mo_call_operand *in, mo_error *err)
+{
+    const mo_cuda_folded *f = &p->folded;
+    size_t bytes = (size_t) f->channels * sizeof *f->bias;
+    mo_status status = mo_cuda_fold_weights(f, &in[1], &p->scaled, err);
+
+    if (status == MO_OK)
+        status = mo_cuda_alloc(unit, bytes, &p->bias, err);
+    if (status == MO_OK)
+        status = mo_cuda_put(unit, p->bias, f->bias, bytes, err);
+    for (int i = 0; i < f->call.n_in; i++)
+        if (f->from[i] != MO_CUDA_FOLD_BIAS)
+            p->in[i] = in[f->from[i]];
+        else
+            p->in[i] = (mo_call_operand){
+                { MO_F32, { .rank = 1, .dims = { f->channels } } }, f->bias
+            };
+    p->in[1].constant = p->scaled;
+    return status;
+}
+
+static mo_status make_task(mo_unit *unit, product *p, const mo_call *call,
+                           const mo_call_operand *in, mo_error *err)
+{
+    mo_status status =
+        mo_cuda_fold(call, in, &p->out, &p->folded, &p->folds, err);
+
+    if (status != MO_OK)
+        return status;
+    /* A folded call may have one operand more. */
+    p->in = calloc((size_t) call->n_in + 1, sizeof *p->in);
+    if (!p->in)
+        return mo_fail_memory(err);
+    if (p->folds)
+        status = fold_operands(unit, p, in, err);
+    else
+        memcpy(p->in, in, (size_t) call->n_in * sizeof *p->in);
+    p->task = (mo_cuda_task){ .call = p->folds ? &p->folded.call : call,
+                              .in = p->in,
+                              .out = &p->out };
+    return status;
+}
+
 static mo_status prepare_product(mo_unit *unit, const mo_call *call,
                                  const mo_call_operand *in, const mo_desc *out,
                                  mo_kernel **kernel, mo_error *err)
 {
     product *p = calloc(1, sizeof *p);
-    mo_status status = MO_OK;
+    mo_status status;
 
     if (!p)
         return mo_fail_memory(err);
-    p->in = malloc((size_t) call->n_in * sizeof *p->in);
-    if (p->in) {
-        memcpy(p->in, in, (size_t) call->n_in * sizeof *p->in);
-        p->out = out[0];
-        p->task = (mo_cuda_task){ .call = call, .in = p->in, .out = &p->out };
+    p->out = out[0];
+    status = make_task(unit, p, call, in, err);
+    if (status == MO_OK)
         status = mo_cuda_pack(unit, &p->task, err);
-    } else {
-        status = mo_fail_memory(err);
-    }
     if (status == MO_OK)
         status = find_ways(unit, p, err);
     if (status != MO_OK) {
         drop_product(unit, &p->base);
         return status;
     }
+    p->base.consumed = p->folds ? folded_away(p, call->n_in) : 0;
     *kernel = &p->base;
     return MO_OK;
 }
@@ -239,7 +302,23 @@ static void keep_way(mo_unit *unit, product *p, int best)
     p->ways.n = 1;
     mo_cuda_unpack_but(unit, &p->task, kept);
     p->base.workspace = kept->workspace;
-    p->base.consumed = kept->consumed;
+    p->base.consumed |= p->folds ? 0 : kept->consumed;
+}
+
+/* Of folded weights only the process has a copy as they were. */
+static mo_status settle_weights(mo_unit *unit, product *p, mo_error *err)
+{
+    size_t bytes = (size_t) mo_desc_bytes(&p->in[1].desc);
+    mo_status status = MO_OK;
+
+    if (p->folds && (p->ways.ways[0]->consumed & 2) == 0) {
+        status = mo_cuda_alloc(unit, bytes, &p->weights, err);
+        if (status == MO_OK)
+            status = mo_cuda_put(unit, p->weights, p->scaled, bytes, err);
+    }
+    free(p->scaled);
+    p->scaled = NULL;
+    return status;
 }
 
 static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
@@ -264,9 +343,10 @@ static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
         mo_cuda_free(unit, t.memory);
     free(t.in);
     free(names);
-    if (status == MO_OK)
-        keep_way(unit, p, best);
-    return status;
+    if (status != MO_OK)
+        return status;
+    keep_way(unit, p, best);
+    return settle_weights(unit, p, err);
 }
 
 static mo_status enqueue_product(mo_unit *unit, const mo_kernel *kernel,
@@ -276,8 +356,16 @@ static mo_status enqueue_product(mo_unit *unit, const mo_kernel *kernel,
 {
     const product *p = (const product *) kernel;
     const mo_cuda_way *way = p->ways.ways[0];
+    const void *given[MO_POINT_MAX_OPERANDS + 2];
 
-    return way->kind->enqueue(unit, way, in, out, workspace, stream, err);
+    for (int i = 0; p->folds && i < p->folded.call.n_in; i++)
+        given[i] = p->folded.from[i] == MO_CUDA_FOLD_BIAS
+                       ? (const void *) (uintptr_t) p->bias
+                       : in[p->folded.from[i]];
+    if (p->folds)
+        given[1] = (const void *) (uintptr_t) p->weights;
+    return way->kind->enqueue(unit, way, p->folds ? given : in, out, workspace,
+                              stream, err);
 }
 
 const mo_cuda_maker mo_cuda_product = { prepare_product, settle_product,
