@@ -122,8 +122,10 @@ def work(plan, call):
 def ceilings():
     """Bytes and TF32 operations a second, as this GPU does them."""
     import torch
+    from gpu_torch import allow_tf32
     from triton.testing import do_bench
 
+    allow_tf32()
     a = torch.rand(1 << 28, device="cuda")
     b = torch.empty_like(a)
     copy_ms = do_bench(lambda: b.copy_(a), return_mode="median")

@@ -1,5 +1,6 @@
-"""The networks of gpu.py, with weights made up by a seed: a function each, as
-moirai-export takes them."""
+"""The networks of gpu.py, with weights made up by a seed so that numbers stay
+what they are from layer to layer: a function each, as moirai-export takes
+them."""
 import torch
 
 
@@ -8,6 +9,12 @@ def vision(name, size, **options):
 
     torch.manual_seed(0)
     net = getattr(torchvision.models, name)(weights=None, **options)
+    for layer in net.modules():
+        if isinstance(layer, torch.nn.Conv2d):
+            torch.nn.init.kaiming_normal_(layer.weight)
+        if isinstance(layer, torch.nn.BatchNorm2d):
+            torch.nn.init.uniform_(layer.running_mean, -0.1, 0.1)
+            torch.nn.init.uniform_(layer.running_var, 0.8, 1.2)
     return net.eval(), (torch.rand(1, 3, size, size),)
 
 
