@@ -367,7 +367,7 @@ SUITE(clean)
     TEST(each_pass_tells_what_it_took_out);
     EACH(passes_are_chosen_by_name, COUNT(choices));
     EACH(other_passes_are_refused, COUNT(no_choices));
-    EACH(any_graph_is_clean_once_it_was_cleaned, 50);
+    SOME(any_graph_is_clean_once_it_was_cleaned, 50, 5);
     if (data)
         EACH(published_networks_show_their_cuts, COUNT(networks));
 }

@@ -468,5 +468,5 @@ SUITE(contract)
     TEST(the_map_leads_to_the_ids_of_the_coarse_graph);
     TEST(constants_are_left_behind);
     TEST(times_of_several_are_made_one_by_whoever_knows);
-    EACH(nothing_contracted_is_nothing_changed, 200);
+    SOME(nothing_contracted_is_nothing_changed, 200, 10);
 }

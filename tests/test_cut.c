@@ -77,5 +77,5 @@ END_TEST
 SUITE(cut)
 {
     EACH(cuts_are_found_where_everything_meets, COUNT(cases));
-    EACH(cuts_agree_with_their_definition, 2000);
+    SOME(cuts_agree_with_their_definition, 2000, 50);
 }

@@ -63,6 +63,6 @@ END_TEST
 
 SUITE(dag)
 {
-    EACH(of_a_graph, 200);
-    EACH(of_an_instance, 100);
+    SOME(of_a_graph, 200, 10);
+    SOME(of_an_instance, 100, 5);
 }

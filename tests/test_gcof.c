@@ -343,7 +343,7 @@ SUITE(gcof)
     TEST(the_example_of_the_paper_comes_out_as_printed);
     TEST(pinned_and_colocated_ops_stay_apart);
     TEST(outputs_of_the_network_stay_visible);
-    EACH(groups_are_rules_and_nothing_more_fits, 50);
-    EACH(any_graph_coarsens_to_a_dag_with_the_same_work, 100);
-    EACH(the_order_of_a_file_changes_nothing, 25);
+    SOME(groups_are_rules_and_nothing_more_fits, 50, 5);
+    SOME(any_graph_coarsens_to_a_dag_with_the_same_work, 100, 5);
+    SOME(the_order_of_a_file_changes_nothing, 25, 3);
 }

@@ -361,7 +361,7 @@ SUITE(graph)
     TEST(an_empty_graph_has_valid_rows);
     TEST(ops_and_constants_are_found_by_name);
     TEST(degrees_count_edges_and_not_feeds);
-    EACH(all_arrays_agree, 500);
+    SOME(all_arrays_agree, 500, 20);
     EACH(the_digest_ignores_what_is_only_for_people, COUNT(ignored));
     TEST(the_digest_ignores_how_a_thing_is_spelt);
     TEST(the_digest_ignores_what_files_are_called);

@@ -264,8 +264,8 @@ SUITE(graphml_write)
 {
     data = getenv("MOIRAI_DATA");
     EACH(a_graph_is_written_as_it_should_be, COUNT(writings));
-    EACH(a_random_graph_is_read_back_equal, 500);
-    EACH(the_same_graph_is_the_same_bytes, 500);
+    SOME(a_random_graph_is_read_back_equal, 500, 20);
+    SOME(the_same_graph_is_the_same_bytes, 500, 20);
     TEST(many_different_values_are_read_back_equal);
     if (data)
         EACH(a_real_graph_is_read_back_equal, COUNT(folders));

@@ -203,6 +203,6 @@ SUITE(order)
 {
     EACH(ops_are_numbered_by_edges_and_then_by_name, COUNT(orders));
     TEST(names_of_megabytes_take_no_stack);
-    EACH(numbers_agree_with_their_definition, 500);
-    EACH(the_order_of_a_file_does_not_matter, 600);
+    SOME(numbers_agree_with_their_definition, 500, 40);
+    SOME(the_order_of_a_file_does_not_matter, 600, 30);
 }

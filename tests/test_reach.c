@@ -136,8 +136,8 @@ SUITE(reach)
 {
     EACH(a_path_is_found_and_only_forward, COUNT(rooms));
     EACH(an_empty_graph_is_fine, COUNT(rooms));
-    EACH(all_answers_agree_with_the_definition, 600);
-    EACH(both_ways_agree_on_large_graphs, 12);
+    SOME(all_answers_agree_with_the_definition, 600, 20);
+    SOME(both_ways_agree_on_large_graphs, 12, 1);
     TEST(the_closure_is_made_only_where_it_fits);
     TEST(the_papers_largest_graph_fits_the_default);
 }

@@ -504,7 +504,7 @@ SUITE(route)
     TEST(directions_are_apart);
     TEST(a_device_has_no_route_to_itself);
     TEST(the_longest_latencies_add_up);
-    EACH(routes_are_the_best_of_all_paths, 50);
+    SOME(routes_are_the_best_of_all_paths, 50, 5);
     EACH(routes_of_larger_clusters_are_as_wide_and_quick_as_can_be, 12);
     EACH(a_cluster_in_two_parts_is_named_so, COUNT(parts));
 }

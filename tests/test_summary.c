@@ -288,7 +288,7 @@ END_TEST
 SUITE(summary)
 {
     EACH(the_shape_is_measured, COUNT(shapes));
-    EACH(the_shape_agrees_with_its_definition, 500);
+    SOME(the_shape_agrees_with_its_definition, 500, 20);
     TEST(sums_are_of_what_is_known);
     TEST(a_constant_weighs_once_and_only_if_an_op_reads_it);
     TEST(sums_beyond_any_number_are_unknown);
