@@ -119,13 +119,19 @@ static int turn_heads(spelling *s, int x)
 
 static void make_apart(spelling *s, int x, int qkv[3])
 {
-    char shape[64], weights[64];
-    int width = s->heads * s->depth;
+    char shape[64], weights[64], bias[16];
+    int width = s->heads * s->depth, biased = below(s, 2);
 
     dims(shape, sizeof shape, 3, s->batch, s->rows, width);
     dims(weights, sizeof weights, 2, width, width);
-    for (int i = 0; i < 3; i++)
-        qkv[i] = turn_heads(s, add_weighted(s, x, "MatMul", shape, weights));
+    dims(bias, sizeof bias, 1, width);
+    for (int i = 0; i < 3; i++) {
+        int made = add_weighted(s, x, "MatMul", shape, weights);
+
+        if (biased)
+            made = add_weighted(s, made, "Add", shape, bias);
+        qkv[i] = turn_heads(s, made);
+    }
 }
 
 static int make_at_once(spelling *s, int x)

@@ -19,7 +19,7 @@
  * columns]. */
 typedef struct finding {
     mo_attention_call attention;
-    mo_reach q, k, v, mask, out;
+    mo_attend_ends ends;
     mo_attend_scores scores;
     int at;       /* the call it takes the place of */
     int timed_as; /* an item */
@@ -58,10 +58,10 @@ static void read_first(const mo_call *call, finding *f)
     f->attention.queries = m->m;
     f->attention.keys = m->n;
     f->attention.width = m->k;
-    f->q = (mo_reach){ call->in[0], side_trail(m, &m->a, m->m, m->a.row, m->k,
-                                               m->a.column) };
-    f->k = (mo_reach){ call->in[1], side_trail(m, &m->b, m->n, m->b.column,
-                                               m->k, m->b.row) };
+    f->ends.q = (mo_reach){ call->in[0], side_trail(m, &m->a, m->m, m->a.row,
+                                                    m->k, m->a.column) };
+    f->ends.k = (mo_reach){ call->in[1], side_trail(m, &m->b, m->n, m->b.column,
+                                                    m->k, m->b.row) };
 }
 
 static void read_second(const mo_call *call, finding *f)
@@ -69,10 +69,10 @@ static void read_second(const mo_call *call, finding *f)
     const mo_matmul_call *m = &call->u.matmul;
 
     f->attention.v_width = m->n;
-    f->v = (mo_reach){ call->in[1], side_trail(m, &m->b, m->k, m->b.row, m->n,
-                                               m->b.column) };
-    f->out = (mo_reach){ call->out[0], side_trail(m, &m->c, m->m, m->c.row,
-                                                  m->n, m->c.column) };
+    f->ends.v = (mo_reach){ call->in[1], side_trail(m, &m->b, m->k, m->b.row,
+                                                    m->n, m->b.column) };
+    f->ends.out = (mo_reach){ call->out[0], side_trail(m, &m->c, m->m, m->c.row,
+                                                       m->n, m->c.column) };
 }
 
 /* Both products over the same batches, with the scores between them as they
@@ -146,18 +146,18 @@ static bool is_narrow_real(mo_elem elem)
 static bool have_one_type(const mo_attending *a, const finding *f)
 {
     const mo_plan_value *values = a->plan->values;
-    mo_elem elem = values[f->out.value].desc.elem;
+    mo_elem elem = values[f->ends.out.value].desc.elem;
 
-    return is_narrow_real(elem) && values[f->q.value].desc.elem == elem &&
-           values[f->k.value].desc.elem == elem &&
-           values[f->v.value].desc.elem == elem;
+    return is_narrow_real(elem) && values[f->ends.q.value].desc.elem == elem &&
+           values[f->ends.k.value].desc.elem == elem &&
+           values[f->ends.v.value].desc.elem == elem;
 }
 
 static mo_shape scores_shape(const finding *f)
 {
-    mo_shape shape = { .rank = f->q.trail.rank };
+    mo_shape shape = { .rank = f->ends.q.trail.rank };
 
-    memcpy(shape.dims, f->q.trail.extent, sizeof shape.dims);
+    memcpy(shape.dims, f->ends.q.trail.extent, sizeof shape.dims);
     shape.dims[shape.rank - 1] = f->attention.keys;
     return shape;
 }
@@ -176,60 +176,31 @@ static void drop_parts(mo_attending *a, const finding *f, int softmax,
 
 static bool have_rows(const finding *f)
 {
-    return mo_trail_has_rows(&f->q.trail) && mo_trail_has_rows(&f->k.trail) &&
-           mo_trail_has_rows(&f->v.trail) && mo_trail_has_rows(&f->out.trail);
+    return mo_trail_has_rows(&f->ends.q.trail) &&
+           mo_trail_has_rows(&f->ends.k.trail) &&
+           mo_trail_has_rows(&f->ends.v.trail) &&
+           mo_trail_has_rows(&f->ends.out.trail);
 }
 
 static void find_origins(const mo_attending *a, int device, finding *f)
 {
     double factor = 1;
 
-    mo_attend_origin(a, device, &f->q, &factor);
-    mo_attend_origin(a, device, &f->k, &factor);
-    mo_attend_origin(a, device, &f->v, NULL);
+    mo_attend_origin(a, device, &f->ends.q, &factor);
+    mo_attend_origin(a, device, &f->ends.k, &factor);
+    mo_attend_origin(a, device, &f->ends.v, NULL);
     f->attention.scale *= factor;
 }
 
 static void find_target(mo_attending *a, finding *f)
 {
-    int copy = mo_attend_target(a, f->at, &f->out);
+    int copy = mo_attend_target(a, f->at, &f->ends.out);
 
     if (copy == MO_PLAN_NONE)
         return;
     a->gone[f->at] = true;
     a->gone[copy] = false;
     f->at = copy;
-}
-
-static void put_trail(const mo_trail *trail, int64_t *offset, int64_t *batch,
-                      int64_t *row)
-{
-    int n = trail->rank - 2;
-
-    memset(batch, 0, MO_MATMUL_MAX_BATCH * sizeof *batch);
-    memcpy(batch, trail->stride, (size_t) n * sizeof *batch);
-    if (offset)
-        *offset = trail->offset;
-    *row = trail->stride[n];
-}
-
-/* The result is written from its first element on: whole values are. */
-static void put_trails(finding *f)
-{
-    mo_attention_call *c = &f->attention;
-
-    c->n_batch = f->q.trail.rank - 2;
-    memset(c->extent, 0, sizeof c->extent);
-    memcpy(c->extent, f->q.trail.extent,
-           (size_t) c->n_batch * sizeof *c->extent);
-    put_trail(&f->q.trail, &c->q_offset, c->q_batch, &c->q_row);
-    put_trail(&f->k.trail, &c->k_offset, c->k_batch, &c->k_row);
-    put_trail(&f->v.trail, &c->v_offset, c->v_batch, &c->v_row);
-    put_trail(&f->out.trail, NULL, c->out_batch, &c->out_row);
-    if (c->has_mask) {
-        put_trail(&f->mask.trail, &c->mask_offset, c->mask_batch, &c->mask_row);
-        c->mask_column = f->mask.trail.stride[f->mask.trail.rank - 1];
-    }
 }
 
 /* ---- making the call */
@@ -247,14 +218,14 @@ static mo_status put_operands(mo_attending *a, const finding *f, mo_call *call,
     call->out = mo_arena_array(a->plan->arena, 1, sizeof *call->out);
     if (!call->in || !call->out)
         return mo_fail_memory(err);
-    call->in[0] = f->q.value;
-    call->in[1] = f->k.value;
-    call->in[2] = f->v.value;
+    call->in[0] = f->ends.q.value;
+    call->in[1] = f->ends.k.value;
+    call->in[2] = f->ends.v.value;
     if (f->attention.has_mask)
-        call->in[3] = f->mask.value;
+        call->in[3] = f->ends.mask.value;
     for (int i = 0; i < extra; i++)
         call->in[3 + f->attention.has_mask + i] = f->scores.operands[i + 1];
-    call->out[0] = f->out.value;
+    call->out[0] = f->ends.out.value;
     call->first_extra = call->n_in;
     return MO_OK;
 }
@@ -265,7 +236,7 @@ static mo_status put_call(mo_attending *a, finding *f, mo_error *err)
     mo_call call = { .kind = MO_CALL_ATTENTION };
     mo_status status;
 
-    put_trails(f);
+    mo_attend_put(&f->ends, &f->attention);
     f->attention.score = f->scores.program;
     call.u.attention = f->attention;
     status = put_operands(a, f, &call, err);
@@ -313,47 +284,11 @@ static mo_status find_spelled(mo_attending *a, int c, mo_error *err)
 
 /* ---- calls that are attention already */
 
-static mo_trail told_trail(const mo_attention_call *c, int64_t offset,
-                           const int64_t *batch, int64_t rows, int64_t row,
-                           int64_t columns)
-{
-    mo_trail trail = { .offset = offset };
-
-    for (int d = 0; d < c->n_batch; d++)
-        mo_trail_push(&trail, c->extent[d], batch[d]);
-    mo_trail_push(&trail, rows, row);
-    mo_trail_push(&trail, columns, 1);
-    return trail;
-}
-
-static void read_attention(const mo_call *call, finding *f)
-{
-    const mo_attention_call *c = &call->u.attention;
-
-    f->attention = *c;
-    f->q =
-        (mo_reach){ call->in[0], told_trail(c, c->q_offset, c->q_batch,
-                                            c->queries, c->q_row, c->width) };
-    f->k = (mo_reach){ call->in[1], told_trail(c, c->k_offset, c->k_batch,
-                                               c->keys, c->k_row, c->width) };
-    f->v = (mo_reach){ call->in[2], told_trail(c, c->v_offset, c->v_batch,
-                                               c->keys, c->v_row, c->v_width) };
-    f->out =
-        (mo_reach){ call->out[0], told_trail(c, 0, c->out_batch, c->queries,
-                                             c->out_row, c->v_width) };
-    if (!c->has_mask)
-        return;
-    f->mask =
-        (mo_reach){ call->in[3], told_trail(c, c->mask_offset, c->mask_batch,
-                                            c->queries, c->mask_row, c->keys) };
-    f->mask.trail.stride[c->n_batch + 1] = c->mask_column;
-}
-
 /* A mask that hides nothing, or just the future, is no mask. */
 static void look_at_mask(const mo_attending *a, finding *f)
 {
-    const mo_trail *trail = &f->mask.trail;
-    const mo_dense *mask = mo_attend_constant(a->plan, f->mask.value);
+    const mo_trail *trail = &f->ends.mask.trail;
+    const mo_dense *mask = mo_attend_constant(a->plan, f->ends.mask.value);
     mo_access access = { .offset = trail->offset };
     mo_shape shape;
     mo_attend_sight sight;
@@ -373,13 +308,14 @@ static mo_status improve_told(mo_attending *a, int c, mo_error *err)
     const mo_plan_call *place = &a->plan->calls[c];
     finding f = { .at = c, .timed_as = place->timed_as };
 
-    read_attention(&place->call, &f);
+    f.attention = place->call.u.attention;
+    f.ends = mo_attend_read(&place->call);
     if (place->call.after || f.attention.score ||
-        mo_trail_steps(&f.q.trail) < 1 || f.attention.keys < 1 ||
+        mo_trail_steps(&f.ends.q.trail) < 1 || f.attention.keys < 1 ||
         f.attention.v_width < 1)
         return MO_OK;
     if (f.attention.has_mask) {
-        mo_attend_origin(a, place->device, &f.mask, NULL);
+        mo_attend_origin(a, place->device, &f.ends.mask, NULL);
         look_at_mask(a, &f);
     }
     find_origins(a, place->device, &f);

@@ -29,6 +29,16 @@ typedef struct mo_reach {
     mo_trail trail;
 } mo_reach;
 
+/* What attention reads and writes, over [batches ..., rows, columns]. */
+typedef struct mo_attend_ends {
+    mo_reach q, k, v, out;
+    mo_reach mask; /* where there is one */
+} mo_attend_ends;
+
+/* From a call, and into one: batches, offsets and strides. */
+mo_attend_ends mo_attend_read(const mo_call *call);
+void mo_attend_put(const mo_attend_ends *ends, mo_attention_call *attention);
+
 /* The constant that value is, maybe under another shape; NULL: none. */
 const mo_dense *mo_attend_constant(const mo_plan *plan, int value);
 

@@ -55,6 +55,8 @@ static mo_status improve(const mo_plan_source *source, mo_plan *plan,
         status = mo_plan_layout(plan, err);
     if (status == MO_OK && source->fuse)
         status = mo_plan_absorb(source->keen, plan, err);
+    if (status == MO_OK && source->fuse)
+        status = mo_plan_merge(source->attend, plan, err);
     return status == MO_OK ? mo_plan_prune(plan, err) : status;
 }
 

@@ -176,6 +176,9 @@ mo_status mo_plan_lower(const mo_plan_source *source, mo_plan *plan,
 /* Attention where source->attend says so; exec/plan/attend.c */
 mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
                          mo_error *err);
+/* One product for what attention reads of the same rows, when biases are in
+ * their products; on the devices that want it.  exec/plan/attend_merge.c */
+mo_status mo_plan_merge(const bool *wants, mo_plan *plan, mo_error *err);
 /* Calls of one item, or of neighbours of one default group on one device, that
  * a backend does as one.  exec/plan/fuse.c */
 mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
