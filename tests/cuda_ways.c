@@ -21,9 +21,14 @@ static void stand_in(const char *variable, const char *file)
     setenv(variable, file, 0);
 }
 
-bool cuda_is_fast(void)
+bool cuda_is_real(void)
 {
     return getenv("MOIRAI_TEST_GPU") != NULL;
+}
+
+bool cuda_is_fast(void)
+{
+    return cuda_is_real() && !is_watched();
 }
 
 bool cuda_is_there(void)
@@ -31,7 +36,7 @@ bool cuda_is_there(void)
     const mo_cuda_api *api;
     mo_error err = { 0 };
 
-    if (!cuda_is_fast()) {
+    if (!cuda_is_real()) {
         stand_in("MOIRAI_CUDA", "tests/standin_cuda.so");
         stand_in("MOIRAI_NVRTC", "tests/standin_cuda.so");
         stand_in("MOIRAI_CUBLASLT", "tests/standin_cublaslt.so");
@@ -48,7 +53,7 @@ static mo_unit *gpu(mo_precision precision)
 {
     mo_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
-    unit->options.measure = unit->options.measure || cuda_is_fast();
+    unit->options.measure = unit->options.measure || cuda_is_real();
     return unit;
 }
 

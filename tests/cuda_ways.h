@@ -12,7 +12,8 @@
  * of it can be had; says why. */
 bool cuda_is_there(void);
 
-/* Is that a GPU, where many cases take little time? */
+/* Is that a GPU, and one where many cases take little time? */
+bool cuda_is_real(void);
 bool cuda_is_fast(void);
 
 /* The case's result is left as the CPU makes it.  Returns how many ways were

@@ -11,13 +11,15 @@
  *     }
  *
  * Tests are named as claims.  Each runs in a process of its own unless CK_FORK
- * is "no" (valgrind and sanitizers).
+ * is "no" (valgrind, sanitizers, GPUs).  MOIRAI_TEST_PART=2/8 runs the second
+ * of eight parts: so much of every EACH; what is run once is in the last.
  */
 #ifndef MO_TESTS_SUITE_H
 #define MO_TESTS_SUITE_H
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,17 +32,36 @@
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
 
-#define TEST(claim) tcase_add_test(tests, claim)
-#define EACH(claim, count) tcase_add_loop_test(tests, claim, 0, (count))
+#define TEST(claim) tcase_add_loop_test(tests, claim, 0, part_of(1, 1) == 1)
+#define EACH(claim, count)                                                    \
+    tcase_add_loop_test(tests, claim, part_of(count, 0), part_of(count, 1))
 #define SOME(claim, many, few) EACH(claim, is_watched() ? (few) : (many))
 
+/* Where this part of so many cases begins, or, with end, where it ends. */
+static inline int part_of(int count, int end)
+{
+    const char *text = getenv("MOIRAI_TEST_PART");
+    int part = 1, parts = 1;
+
+    if (text && sscanf(text, "%d/%d", &part, &parts) != 2)
+        part = 0;
+    if (part < 1 || part > parts) {
+        fprintf(stderr, "MOIRAI_TEST_PART is no part, such as 2/8\n");
+        exit(EXIT_FAILURE);
+    }
+    return (int) ((long long) count * (part - 1 + end) / parts);
+}
+
 /* Where each claim is not a process of its own, valgrind or a sanitizer looks
- * at every step: a few random cases then show as much as many. */
+ * at every step: a few random cases then show as much as many.  On a GPU that
+ * is so because the driver does not live in children, and MOIRAI_TEST_GPU says
+ * "watched" if somebody looks. */
 static inline bool is_watched(void)
 {
-    const char *fork = getenv("CK_FORK");
+    const char *fork = getenv("CK_FORK"), *gpu = getenv("MOIRAI_TEST_GPU");
 
-    return fork && strcmp(fork, "no") == 0;
+    return fork && strcmp(fork, "no") == 0 &&
+           (!gpu || strcmp(gpu, "watched") == 0);
 }
 
 /* call takes &err, which this declares; fails with the error's own words. */
