@@ -35,7 +35,7 @@
 #define TEST(claim) tcase_add_loop_test(tests, claim, 0, part_of(1, 1) == 1)
 #define EACH(claim, count)                                                    \
     tcase_add_loop_test(tests, claim, part_of(count, 0), part_of(count, 1))
-#define SOME(claim, many, few) EACH(claim, is_watched() ? (few) : (many))
+#define SOME(claim, many, few) EACH(claim, how_many((many), (few)))
 
 /* Where this part of so many cases begins, or, with end, where it ends. */
 static inline int part_of(int count, int end)
@@ -62,6 +62,11 @@ static inline bool is_watched(void)
 
     return fork && strcmp(fork, "no") == 0 &&
            (!gpu || strcmp(gpu, "watched") == 0);
+}
+
+static inline int how_many(int many, int few)
+{
+    return is_watched() ? few : many;
 }
 
 /* call takes &err, which this declares; fails with the error's own words. */

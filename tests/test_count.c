@@ -4,7 +4,7 @@
 #include "tests/sample_model.h"
 #include "tests/suite.h"
 
-enum { ROUNDS = 300 };
+enum { MANY = 300, FEW = 15 };
 
 static mo_count count_of(const sample_model *s)
 {
@@ -32,7 +32,9 @@ static void sizes_are(const sample_model *s, const mo_count *count,
 
 START_TEST(sizes_are_those_of_the_files)
 {
-    for (unsigned seed = 0; seed < ROUNDS; seed++) {
+    unsigned n = (unsigned) how_many(MANY, FEW);
+
+    for (unsigned seed = 0; seed < n; seed++) {
         sample_model s;
         mo_count count;
 
@@ -46,7 +48,9 @@ END_TEST
 
 START_TEST(rows_columns_and_entries_are_counted)
 {
-    for (unsigned seed = 0; seed < ROUNDS; seed++) {
+    unsigned n = (unsigned) how_many(MANY, FEW);
+
+    for (unsigned seed = 0; seed < n; seed++) {
         sample_model s;
         mo_count count;
         double least = INFINITY, largest = 0;
