@@ -122,8 +122,7 @@ bool mo_direct_by_channel_fits(const mo_cuda_task *task)
            c->groups == c->in_channels && c->groups == c->out_channels;
 }
 
-/* ---------------------------------------------------------------- weights --
- */
+/* ---- weights */
 
 /* From [channel][tap] to [tap][channel]. */
 static void turn(const char *from, int64_t channels, int64_t taps, size_t bytes,
@@ -155,8 +154,7 @@ static mo_status pack(mo_unit *unit, const mo_call_operand *weights,
     return status;
 }
 
-/* ------------------------------------------------------------------ source --
- */
+/* ---- source */
 
 static int64_t seen_by(const mo_sweep *s, int along)
 {

@@ -121,8 +121,7 @@ static void add_pointer(const ending *e, int i)
     mo_code_text(e->code, ");\n");
 }
 
-/* ------------------------------------------------------- what is read early --
- */
+/* ---- what is read early */
 
 static void add_ready_type(const ending *e)
 {
@@ -171,8 +170,7 @@ static void add_ready(const ending *e, const char *name, bool constant)
     mo_code_text(e->code, "}\n");
 }
 
-/* ---------------------------------------------------------------- the end --
- */
+/* ---- the end */
 
 /* Operand i of neighbour i of the device's loop, as an expression. */
 static void add_expression(const ending *e, int i, char text[EXPRESSION_SIZE])

@@ -27,8 +27,7 @@ typedef struct tap_table {
     tap_places places[MO_MAX_RANK];
 } tap_table;
 
-/* ------------------------------------------------------------------- table --
- */
+/* ---- table */
 
 static mo_status add_word(tap_table *table, int32_t word, mo_error *err)
 {
@@ -103,8 +102,7 @@ static mo_status make_table(const mo_interpolate_call *call, tap_table *table,
     return status;
 }
 
-/* -------------------------------------------------------------------- code --
- */
+/* ---- code */
 
 static int64_t in_stride(const mo_interpolate_call *call, int d)
 {
@@ -200,8 +198,7 @@ static void add_kernel(mo_code *code, const mo_interpolate_call *call,
     mo_code_text(code, nearest ? "}\n" : "finish1(self, &v, p, out);\n}\n");
 }
 
-/* ----------------------------------------------------------------- kernel --
- */
+/* ---- kernel */
 
 static bool fits(const mo_interpolate_call *call, const mo_call_operand *in,
                  const mo_desc *out)

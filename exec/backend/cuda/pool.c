@@ -184,8 +184,7 @@ static const char body[] =
     "    finish(e, b.v, p, out);\n"
     "}\n";
 
-/* ------------------------------------------------------------------ shape --
- */
+/* ---- shape */
 
 static int64_t window_of(const mo_pool_call *c)
 {
@@ -239,8 +238,7 @@ static int64_t index_size(const mo_pool_call *call)
     return call->index_axis <= 0 ? size * call->batch : size;
 }
 
-/* ------------------------------------------------------------------- code --
- */
+/* ---- code */
 
 static void add_numbers(mo_code *code, const pool_shape *shape,
                         const mo_desc *out)

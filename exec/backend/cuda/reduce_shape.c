@@ -15,8 +15,7 @@ enum {
     VECTOR_BYTES = 16
 };
 
-/* -------------------------------------------------------------- dimensions --
- */
+/* ---- dimensions */
 
 typedef struct sorted {
     mo_reduce_axis axes[MO_MAX_RANK];
@@ -70,8 +69,7 @@ static void set_axes(const mo_reduce_call *reduce, mo_reduce_shape *shape)
     shape->by_rows = s.n > 0 && s.reduced[s.n - 1];
 }
 
-/* ------------------------------------------------------------------ cutting --
- */
+/* ---- cutting */
 
 /* Vectors must not reach over the end of a row, and all begin aligned. */
 static int width_of(const mo_reduce_shape *shape, int bytes)
@@ -159,8 +157,7 @@ mo_reduce_shape mo_reduce_shape_of(const mo_reduce_call *reduce, int bytes,
     return shape;
 }
 
-/* -------------------------------------------------------------------- code --
- */
+/* ---- code */
 
 static void add_places(mo_code *code, const char *name,
                        const mo_reduce_axes *list, bool out)

@@ -40,8 +40,8 @@ mo_status mo_cuda_rows_grid(const mo_cuda_rows *rows, mo_cuda_grid *grid,
                            rows->at_once * rows->threads, grid, err);
 }
 
-/* Rows that are none fill the last block up: they compute, but nobody sees
- * it. */
+/* Rows that are none fill the last block up: they compute, but nobody sees it.
+ * Where registers are left, they hold what the epilogue needs, too. */
 static const char macros[] =
     "#define ROW_BEGIN \\\n"
     "    const int t = (int) threadIdx.x % THREADS; \\\n"
@@ -50,7 +50,7 @@ static const char macros[] =
     "    const int live = row < ROWS; \\\n"
     "    const PLACE from = (PLACE) (live ? row : 0) * (PLACE) COUNT; \\\n"
     "    R x[KEPT ? PER * WIDTH : WIDTH]; \\\n"
-    "    FINISH_READ r[KEPT ? PER : 1];\n"
+    "    FINISH_READ r[EARLY ? PER : 1];\n"
     "MO_DEVICE void load_wide(const T *from, R *to)\n"
     "{\n"
     "    const WIDE w = read_wide(from);\n"
@@ -72,17 +72,22 @@ static const char macros[] =
     "            after; \\\n"
     "        } \\\n"
     "    }\n"
-    "#if KEPT\n"
+    "#if EARLY\n"
     "#define ROW_EXPECT ROW_VECTORS(finish_expect(from + at, p, &r[j]), , )\n"
-    "#define ROW_LOAD \\\n"
-    "    ROW_VECTORS(load_wide(in + from + at, y), , ) \\\n"
-    "    ROW_VECTORS(finish_read(from + at, p, &r[j]), , )\n"
+    "#define ROW_READ ROW_VECTORS(finish_read(from + at, p, &r[j]), , )\n"
     "#define ROW_FINISH finish_with(from + at, y, &r[j], p, out)\n"
-    "#define ROW_AGAIN\n"
     "#else\n"
     "#define ROW_EXPECT\n"
-    "#define ROW_LOAD\n"
+    "#define ROW_READ\n"
     "#define ROW_FINISH finish(from + at, y, p, out)\n"
+    "#endif\n"
+    "#if KEPT\n"
+    "#define ROW_LOAD \\\n"
+    "    ROW_VECTORS(load_wide(in + from + at, y), , ) \\\n"
+    "    ROW_READ\n"
+    "#define ROW_AGAIN\n"
+    "#else\n"
+    "#define ROW_LOAD\n"
     "#define ROW_AGAIN load_wide(in + from + at, y)\n"
     "#endif\n"
     "#define ROW_EACH(statement) ROW_VECTORS(ROW_AGAIN, statement, )\n"
@@ -120,9 +125,11 @@ void mo_code_rows(mo_code *code, const mo_cuda_rows *rows)
     mo_code_add(code,
                 "#define ROWS %lldLL\n#define COUNT %lldLL\n"
                 "#define THREADS %d\n#define PER %lld\n#define AT_ONCE %d\n"
-                "#define BLOCK (AT_ONCE * THREADS)\n#define KEPT %d\n",
+                "#define BLOCK (AT_ONCE * THREADS)\n#define KEPT %d\n"
+                "#define EARLY %d\n",
                 (long long) rows->rows, (long long) rows->count, rows->threads,
-                (long long) rows->per, rows->at_once, rows->kept);
+                (long long) rows->per, rows->at_once, rows->kept,
+                rows->per * rows->width <= FEW);
     mo_code_text(code, rows->kept
                            ? "#define ROW_UNROLL _Pragma(\"unroll\")\n"
                            : "#define ROW_UNROLL _Pragma(\"unroll 4\")\n");

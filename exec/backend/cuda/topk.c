@@ -5,8 +5,7 @@
 #include "exec/backend/cuda/finish.h"
 #include "exec/backend/cuda/single.h"
 
-/* ------------------------------------------------------------------ common --
- */
+/* ---- common */
 
 static const char common_source[] =
     "typedef struct { unsigned long long key; long long index; } ENTRY;\n"
@@ -79,8 +78,7 @@ void mo_code_topk(mo_code *code, const mo_topk_call *topk, const mo_desc *out,
     mo_code_text(code, common_source);
 }
 
-/* --------------------------------------------------------------- one block --
- */
+/* ---- one block */
 
 /* What fills the chunk up comes behind all else.  Sorted by index, those that
  * were found have all the same key. */
@@ -131,8 +129,7 @@ static mo_status prepare_small(mo_unit *unit, const mo_call *call,
     return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
 }
 
-/* ---------------------------------------------------------------- the two --
- */
+/* ---- the two */
 
 /* A kernel of one of the two ways; the outer one belongs to the backend. */
 typedef struct topk_kernel {

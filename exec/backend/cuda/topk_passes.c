@@ -102,8 +102,7 @@ typedef struct passes_kernel {
     mo_cuda_function *sort, *again, *merge, *put;
 } passes_kernel;
 
-/* ----------------------------------------------------------------- prepare --
- */
+/* ---- prepare */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -196,8 +195,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* ----------------------------------------------------------------- enqueue --
- */
+/* ---- enqueue */
 
 typedef struct passing {
     mo_unit *unit;
