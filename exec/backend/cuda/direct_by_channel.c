@@ -156,9 +156,12 @@ static mo_status pack(mo_unit *unit, const mo_call_operand *weights,
 
 /* ---- source */
 
-static int64_t seen_by(const mo_sweep *s, int along)
+/* Elements of a row that so many places see; may be more than can be counted.
+ */
+static double seen_by(const mo_sweep *s, int along)
 {
-    return (along - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
+    return (along - 1) * (double) s->stride[2] +
+           (double) (s->kernel[2] - 1) * (double) s->dilation[2] + 1;
 }
 
 /* As many as leave work for the whole device, and fit into registers. */
@@ -175,7 +178,7 @@ static int along_of(const mo_unit *unit, const mo_sweep *s, int64_t items)
 static void add_numbers(mo_code *code, const mo_sweep *s, int64_t channels,
                         int along, int64_t items, bool packed)
 {
-    bool unrolls = s->kernel[1] * s->kernel[2] <= 25;
+    bool unrolls = s->kernel[1] <= 7 && s->kernel[2] <= 7;
 
     mo_code_window(code, s);
     mo_code_add(code,

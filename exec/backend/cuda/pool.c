@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "exec/backend/cuda/finish.h"
 #include "exec/backend/cuda/single.h"
 #include "exec/backend/cuda/window.h"
@@ -188,12 +189,17 @@ static const char body[] =
 
 static int64_t window_of(const mo_pool_call *c)
 {
+    const mo_sweep *s = &c->sweep;
     int64_t window = 1;
 
-    for (int d = 0; d < MO_MAX_SPATIAL; d++)
-        window *= !c->adaptive          ? c->sweep.kernel[d]
-                  : c->sweep.out[d] > 0 ? c->sweep.in[d] / c->sweep.out[d] + 1
-                                        : 1;
+    for (int d = 0; d < MO_MAX_SPATIAL; d++) {
+        int64_t size = s->kernel[d];
+
+        if (c->adaptive)
+            size = s->out[d] > 0 ? s->in[d] / s->out[d] + 1 : 1;
+        if (!mo_int64_mul(window, size, &window))
+            return INT64_MAX;
+    }
     return window;
 }
 
@@ -204,7 +210,7 @@ static int deep_of(const mo_unit *unit, const pool_shape *shape, int64_t items)
     if (shape->small || shape->has_indices ||
         items > (int64_t) unit->sms * 4 * SIDE)
         return 1;
-    while (deep < MOST_DEEP && 2 * deep * PER_PART <= shape->window)
+    while (deep < MOST_DEEP && 2 * deep <= shape->window / PER_PART)
         deep *= 2;
     return deep;
 }
