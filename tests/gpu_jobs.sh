@@ -1,0 +1,84 @@
+# gpu_jobs.sh - sourced by the groups of gpu.sh; they do their work with these
+# words.
+#
+#     job NAME COMMAND...    to be done; NAME.job in the group's folder does it
+#     run_jobs [SECONDS]     all of them, many at a time, each for so long
+#     conclude "3 networks"  the last line of a group, and its status
+#
+# What a job prints is in NAME.log, its status in NAME.status; 0 is good, 77
+# skipped.  $dir is the group's folder, new and empty.
+# shellcheck shell=sh
+
+LC_ALL=C
+export LC_ALL
+: "${top_srcdir:=.}" "${top_builddir:=.}" "${gpu_logs:=gpu-logs}"
+: "${gpu_jobs:=$(nproc 2>/dev/null || echo 4)}"
+
+# shellcheck disable=SC2154 # who sources this says which
+dir=$gpu_logs/$group
+rm -rf "$dir"
+mkdir -p "$dir" || exit 99
+dir=$(cd "$dir" && pwd -P)
+
+skip_group()
+{
+    echo "skipped: $*"
+    exit 77
+}
+
+# A word as the shell reads it again.
+quoted()
+{
+    printf "'"
+    printf '%s' "$1" | sed "s/'/'\\\\''/g"
+    printf "' "
+}
+
+job()
+{
+    job_file=$dir/$1.job
+    shift
+    for word in "$@"; do
+        quoted "$word"
+    done >"$job_file"
+    echo >>"$job_file"
+}
+
+run_jobs()
+{
+    # The variables are those of the shells that xargs starts.
+    # shellcheck disable=SC2016
+    find "$dir" -name '*.job' | sort | xargs -P "$gpu_jobs" -I '{}' sh -c '
+        timeout "$2" sh "$1" >"${1%.job}.log" 2>&1 </dev/null
+        echo $? >"${1%.job}.status"' job '{}' "${1:-120}"
+}
+
+# Those whose status is neither good nor skipped.
+failed_jobs()
+{
+    find "$dir" -name '*.status' | sort | while read -r file; do
+        read -r status <"$file"
+        case $status in
+        0 | 77) ;;
+        *) echo "${file%.status}" ;;
+        esac
+    done
+}
+
+# The end of what each of them said.
+tell_failures()
+{
+    failed_jobs | while read -r name; do
+        echo "${name#"$dir/"}: status $(cat "$name.status")"
+        grep -v '^100%' "$name.log" | tail -n 12 | cut -c 1-400 |
+            sed 's/^/    /'
+    done
+}
+
+conclude()
+{
+    tell_failures
+    failed=$(failed_jobs | wc -l)
+    echo "$1, $failed failed"
+    [ "$failed" -eq 0 ]
+}
