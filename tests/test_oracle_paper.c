@@ -5,8 +5,8 @@
 
 enum { N_PARTS = 25, SECONDS = 600 };
 
-/* As printed, over all successors; and with other memory.  Each under one
- * congestion, another one with the next seed. */
+/* As printed, over all successors; and with other memory.  Of every seventh
+ * problem, each time under another congestion. */
 static void check_variants(oracle *o)
 {
     mo_regime regime = { .congestion = (mo_congestion) (o->seed / 5 % 4) };
@@ -34,7 +34,8 @@ START_TEST(the_paper_finds_the_optimum)
 
             oracle_check(&o, &mo_formulation_paper, &regime);
         }
-        check_variants(&o);
+        if (o.seed % 7 == 0)
+            check_variants(&o);
         n_wrong += o.n_wrong;
         oracle_clear(&o);
     }
