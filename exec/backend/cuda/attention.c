@@ -71,7 +71,8 @@ static mo_cuda_attention_task task_of(const mo_unit *unit, const mo_call *call,
     const mo_attention_call *c = &call->u.attention;
     mo_cuda_attention_task task = { .call = call, .in = in, .out = out };
 
-    task.tensor = unit->arch >= 80 && c->width <= MO_CUDA_ATTENTION_MOST &&
+    task.tensor = unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
+                  c->width <= MO_CUDA_ATTENTION_MOST &&
                   c->v_width <= MO_CUDA_ATTENTION_MOST;
     task.exact = unit->options.precision == MO_PRECISION_F32;
     return task;
