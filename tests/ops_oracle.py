@@ -1,12 +1,16 @@
 """Compares what our executor computes with what OpenVINO does.
 
-    ops_oracle.py EXEC PRINT_OPS [--cases N] [--seed S] [TYPE]...
+    ops_oracle.py EXEC PRINT_OPS [--cases N] [--seed S] [--backend B]
+                  [--save FOLDER] [TYPE]...
 
 For every operator type of our table (PRINT_OPS, print_ops.c), N random nodes
 are made with OpenVINO, run by its CPU plugin and, out of the file it writes,
 by EXEC (moirai-exec).  Operators that OpenVINO has not are written down by
 ourselves, and told by others that it has.  Speaks TAP, one claim a type: one
 without cases fails.
+
+With --save, models, inputs and what OpenVINO made of them are kept there, for
+machines without OpenVINO: gpu_operators.sh.
 """
 import argparse
 import itertools
@@ -105,10 +109,11 @@ def save(folder, made):
     return path
 
 
-def run_ours(program, folder, made):
+def run_ours(program, backend, folder, made):
     """Outputs by case, or a text that says what was wrong."""
     path = save(folder, made)
-    command = [program, "-q", "--output", folder, path]
+    command = [program, "-q", "--backend", backend, "--no-measure",
+               "--output", folder, path]
     for i, value in enumerate(v for m in made for v in m.case.values):
         file = os.path.join(folder, "input%d.npy" % i)
         np.save(file, value)
@@ -155,12 +160,29 @@ def describe(made):
                           made.case.foreign or owner.get_attributes())
 
 
-def compare(program, folder, made, wanted):
+def keep(folder, made, wanted):
+    """A folder of its own for a model, its inputs, its outputs and, a line
+    each, how far these may be off."""
+    os.makedirs(folder)
+    save(folder, made)
+    for i, value in enumerate(v for m in made for v in m.case.values):
+        np.save(os.path.join(folder, "input%d.npy" % i), value)
+    for i, value in enumerate(v for w in wanted for v in w):
+        np.save(os.path.join(folder, "output%d.npy" % i), value)
+    with open(os.path.join(folder, "tolerances"), "w",
+              encoding="utf-8") as file:
+        for m, outputs in zip(made, wanted):
+            for value in outputs:
+                print(0 if m.case.exact or value.dtype.kind != "f"
+                      else m.case.tolerance, file=file)
+
+
+def compare(options, folder, made, wanted):
     """What went wrong, as a list of texts, one a case."""
-    ours = run_ours(program, folder, made)
+    ours = run_ours(options.program, options.backend, folder, made)
     if isinstance(ours, str) and len(made) > 1:
         return [text for m, w in zip(made, wanted)
-                for text in compare(program, folder, [m], [w])]
+                for text in compare(options, folder, [m], [w])]
     if isinstance(ours, str):
         return ["%s: %s: %s" % (made[0].case.name, describe(made[0]), ours)]
     wrong = []
@@ -193,8 +215,11 @@ def check_type(options, core, folder, kind):
         wanted = references(core, made)
         pairs = [(m, w) for m, w in zip(made, wanted) if w is not None]
         checked += len(pairs)
+        if pairs and options.save:
+            keep(os.path.join(options.save, "%s-%d" % (kind, checked)),
+                 *zip(*pairs))
         if pairs:
-            wrong += compare(options.program, folder, *zip(*pairs))
+            wrong += compare(options, folder, *zip(*pairs))
     return wrong
 
 
@@ -205,6 +230,8 @@ def main():
     parser.add_argument("types", nargs="*")
     parser.add_argument("--cases", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--save")
     options = parser.parse_intermixed_args()
     types = options.types or subprocess.run(
         [options.print_ops], capture_output=True, text=True,

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "tests/op_case.h"
-#include "tests/run_calls.h"
 #include "tests/suite.h"
 
 static int64_t from_front(const mo_dense *indices, int64_t i, int64_t size)
