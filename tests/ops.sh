@@ -1,8 +1,8 @@
 #!/bin/sh
 # Every operator that can be run computes what OpenVINO computes, for random
 # shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 20
-# unless given; MOIRAI_SEED which ones, 1 unless given; MOIRAI_TEST_BACKEND where
-# they run; MOIRAI_OPS_SAVE a folder to keep them in for gpu_operators.sh.
+# unless given; MOIRAI_SEED which ones, 1 unless given; MOIRAI_TEST_BACKEND
+# where they run; MOIRAI_OPS_SAVE a folder to keep them in for gpu_operators.sh.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
