@@ -242,11 +242,11 @@ static const struct {
     const char *folder, *ending;
     int at_least;
 } folders[] = {
-    { "authors", ".graphml", 4 },
-    { "neusight", ".graphml", 2 },
-    { "openvino", ".xml", 7 },
     { "runnable/small_bert", ".xml", 1 },
     { "runnable/small_swin", ".xml", 1 },
+    { "neusight", ".graphml", 2 },
+    { "openvino", ".xml", 7 },
+    { "authors", ".graphml", 4 },
 };
 
 START_TEST(a_real_graph_is_read_back_equal)
@@ -268,5 +268,5 @@ SUITE(graphml_write)
     SOME(the_same_graph_is_the_same_bytes, 500, 20);
     TEST(many_different_values_are_read_back_equal);
     if (data)
-        EACH(a_real_graph_is_read_back_equal, COUNT(folders));
+        SOME(a_real_graph_is_read_back_equal, COUNT(folders), 2);
 }
