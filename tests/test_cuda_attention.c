@@ -89,6 +89,8 @@ static void put_score(call_case *c, const shape_case *s, mo_point *score)
         return;
     case_in(c, MO_F32, shape_of(3, s->heads, s->queries, s->keys), 13);
     case_in(c, MO_F16, shape_of(2, s->batch, s->keys), 17);
+    if (s->gap == 0) /* what is constant may be read early */
+        c->constant |= 3u << (c->call.n_in - 2);
     *score = (mo_point){ .n_operands = 3 };
     for (int i = 0; i < 3; i++)
         score->operands[i].elem = i == 2 ? MO_F16 : MO_F32;

@@ -51,8 +51,8 @@ static mo_status count(const mo_attention_call *c, int64_t *batches,
 {
     const int64_t most = INT_MAX / 4;
     int64_t all = 1;
-    bool fits = c->queries < most && c->keys < most && c->width < most &&
-                c->v_width < most;
+    bool fits = c->n_batch + 2 <= MO_MAX_RANK && c->queries < most &&
+                c->keys < most && c->width < most && c->v_width < most;
 
     for (int d = 0; d < c->n_batch && fits; d++)
         fits = mo_int64_mul(all, c->extent[d], &all);

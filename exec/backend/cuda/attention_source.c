@@ -3,8 +3,10 @@
  * before one of the two kernels.
  *
  *     typedef struct { PLACE q, k, v, out; const float *s0; ... } head
- *     head head_of(int batch, struct seen seen)    where all of it begins
- *     float score(head h, int i, int j, float x)   scaled, changed and masked
+ *     head head_of(int batch, struct shown shown)  where all of it begins
+ *     typedef struct { float s0; ... } sight
+ *     sight see(head h, int i, int j)              what a score is changed by
+ *     float score(sight s, float x)                scaled, changed and masked
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -35,7 +37,6 @@ static const mo_attention_call *attention_of(const mo_cuda_attention_task *task)
 
 /* One of them: in[in] over [batches ..., queries, keys]. */
 typedef struct sight {
-    int in;
     mo_elem elem;
     mo_access access;
 } sight;
@@ -48,7 +49,7 @@ typedef struct sights {
 static sight mask_sight(const mo_cuda_attention_task *task)
 {
     const mo_attention_call *c = attention_of(task);
-    sight mask = { 3, task->in[3].desc.elem, { .offset = c->mask_offset } };
+    sight mask = { task->in[3].desc.elem, { .offset = c->mask_offset } };
 
     for (int d = 0; d < c->n_batch; d++)
         mask.access.stride[d] = c->mask_batch[d];
@@ -66,21 +67,8 @@ static sights sights_of(const mo_cuda_attention_task *task)
         s.of[s.n++] = mask_sight(task);
     for (int i = 1; c->score && i < c->score->n_operands; i++, s.n++)
         s.of[s.n] =
-            (sight){ 3 + c->has_mask + i - 1, c->score->operands[i].elem,
-                     c->score->operands[i].access };
+            (sight){ c->score->operands[i].elem, c->score->operands[i].access };
     return s;
-}
-
-/* Of the last two dimensions alone: element i, j from where a head's begins. */
-static void say_element(const mo_cuda_attention_task *task, const sights *s,
-                        int number, char text[EXPRESSION_SIZE])
-{
-    const mo_attention_call *c = attention_of(task);
-    const int64_t *stride = s->of[number].access.stride + c->n_batch;
-
-    snprintf(text, EXPRESSION_SIZE,
-             "h.s%d[(PLACE) i * %" PRId64 " + (PLACE) j * %" PRId64 "]", number,
-             stride[0], stride[1]);
 }
 
 /* ---- heads */
@@ -105,7 +93,7 @@ static void add_begin(mo_code *code, const mo_attention_call *c,
 static void add_head_type(mo_code *code, const sights *s)
 {
     mo_code_add(code,
-                "struct seen { const void *pointers[%d]; };\n"
+                "struct shown { const void *pointers[%d]; };\n"
                 "typedef struct {\n    PLACE q, k, v, out;\n",
                 MO_CUDA_ATTENTION_SEEN);
     for (int i = 0; i < s->n; i++)
@@ -121,7 +109,7 @@ static void add_head(mo_code *code, const mo_cuda_attention_task *task,
     char name[EXPRESSION_SIZE];
 
     add_head_type(code, s);
-    mo_code_text(code, "MO_DEVICE head head_of(int batch, struct seen seen)\n"
+    mo_code_text(code, "MO_DEVICE head head_of(int batch, struct shown shown)\n"
                        "{\nhead h;\n");
     mo_code_indices(code, "batch", c->extent, c->n_batch);
     add_begin(code, c, "q =", c->q_offset, c->q_batch);
@@ -129,15 +117,36 @@ static void add_head(mo_code *code, const mo_cuda_attention_task *task,
     add_begin(code, c, "v =", c->v_offset, c->v_batch);
     add_begin(code, c, "out =", 0, c->out_batch);
     for (int i = 0; i < s->n; i++) {
-        snprintf(name, sizeof name, "s%d = (const %s *) seen.pointers[%d] +", i,
-                 mo_code_elem(s->of[i].elem), i);
+        snprintf(name, sizeof name, "s%d = (const %s *) shown.pointers[%d] +",
+                 i, mo_code_elem(s->of[i].elem), i);
         add_begin(code, c, name, s->of[i].access.offset,
                   s->of[i].access.stride);
     }
-    mo_code_text(code, "(void) seen;\nreturn h;\n}\n");
+    mo_code_text(code, "(void) shown;\nreturn h;\n}\n");
 }
 
 /* ---- scores */
+
+static void add_sight(mo_code *code, const mo_attention_call *c,
+                      const sights *s)
+{
+    mo_code_text(code, "typedef struct {\n    int none;\n");
+    for (int i = 0; i < s->n; i++)
+        mo_code_add(code, "    %s s%d;\n", mo_code_elem(s->of[i].elem), i);
+    mo_code_text(code, "} sight;\n"
+                       "MO_DEVICE sight see(head h, int i, int j)\n"
+                       "{\nsight s;\ns.none = 0;\n"
+                       "(void) h; (void) i; (void) j;\n");
+    for (int i = 0; i < s->n; i++) {
+        const int64_t *stride = s->of[i].access.stride + c->n_batch;
+
+        mo_code_add(code,
+                    "s.s%d = h.s%d[(PLACE) i * %" PRId64
+                    " + (PLACE) j * %" PRId64 "];\n",
+                    i, i, stride[0], stride[1]);
+    }
+    mo_code_text(code, "return s;\n}\n");
+}
 
 static const char *load_of(mo_elem elem)
 {
@@ -146,43 +155,35 @@ static const char *load_of(mo_elem elem)
                              : "(float)";
 }
 
-static void add_masking(mo_code *code, const mo_cuda_attention_task *task,
-                        const sights *s)
+static void add_masking(mo_code *code, const sights *s, bool has_mask)
 {
-    char element[EXPRESSION_SIZE];
-
-    if (!attention_of(task)->has_mask) {
+    if (!has_mask)
         mo_code_text(code, "return y;\n");
-        return;
-    }
-    say_element(task, s, 0, element);
-    if (s->of[0].elem == MO_BOOL)
-        mo_code_add(code, "return %s ? y : -MO_INF;\n", element);
+    else if (s->of[0].elem == MO_BOOL)
+        mo_code_text(code, "return s.s0 ? y : -MO_INF;\n");
     else
-        mo_code_add(code, "return y + %s(%s);\n", load_of(s->of[0].elem),
-                    element);
+        mo_code_add(code, "return y + %s(s.s0);\n", load_of(s->of[0].elem));
 }
 
-static void add_score(mo_code *code, const mo_cuda_attention_task *task,
+static void add_score(mo_code *code, const mo_attention_call *c,
                       const sights *s)
 {
-    const mo_attention_call *c = attention_of(task);
     const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
     char elements[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
     char result[MO_CODE_RESULT_SIZE] = "v";
 
-    mo_code_text(code, "MO_DEVICE float score(head h, int i, int j, float x)\n"
+    mo_code_text(code, "MO_DEVICE float score(sight s, float x)\n"
                        "{\nconst float v = x * ");
     mo_code_real(code, c->scale, false);
-    mo_code_text(code, ";\n(void) h; (void) i; (void) j;\n");
+    mo_code_text(code, ";\n(void) s;\n");
     for (int n = 1; c->score && n < c->score->n_operands; n++) {
-        say_element(task, s, c->has_mask + n - 1, elements[n]);
+        snprintf(elements[n], EXPRESSION_SIZE, "s.s%d", c->has_mask + n - 1);
         operands[n] = elements[n];
     }
     if (c->score)
         mo_code_point(code, c->score, MO_F32, operands, result);
     mo_code_add(code, "const float y = %s;\n", result);
-    add_masking(code, task, s);
+    add_masking(code, s, c->has_mask);
     mo_code_text(code, "}\n");
 }
 
@@ -235,6 +236,17 @@ static int finish_width(const mo_cuda_attention_task *task)
     return read_width(c->v_width, 0, c->out_row, c, c->out_batch, width);
 }
 
+/* Does nothing that changes a score come from another kernel? */
+static bool sees_constants(const mo_cuda_attention_task *task)
+{
+    int own = 3;
+
+    for (; own < task->call->first_extra; own++)
+        if (!task->in[own].constant)
+            return false;
+    return own > 3;
+}
+
 static void add_sizes(mo_code *code, const mo_cuda_attention_task *task)
 {
     const mo_attention_call *c = attention_of(task);
@@ -243,10 +255,12 @@ static void add_sizes(mo_code *code, const mo_cuda_attention_task *task)
                 "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
                 "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
                 "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
+                "#define CONSTANT %d\n"
                 "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
                 "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
                 c->queries, c->keys, c->width, c->v_width, task->batches,
-                c->causal, c->q_row, c->k_row, c->v_row, c->out_row);
+                c->causal, sees_constants(task), c->q_row, c->k_row, c->v_row,
+                c->out_row);
 }
 
 /* A type of so many bytes that is read at once. */
@@ -339,7 +353,8 @@ mo_status mo_cuda_attention_source(const mo_cuda_attention_task *task,
     mo_code_finish(code, task->call, task->out, width);
     add_sizes(code, task);
     add_head(code, task, &s);
-    add_score(code, task, &s);
+    add_sight(code, attention_of(task), &s);
+    add_score(code, attention_of(task), &s);
     status = task->tensor ? add_tensor(task, cut, code, grid, err)
                           : add_rows(task, code, grid, err);
     return status == MO_OK ? mo_code_ready(code, err) : status;
