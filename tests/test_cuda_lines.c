@@ -142,7 +142,7 @@ enum { FOLDINGS = sizeof foldings / sizeof *foldings };
 static void set_reduce(const folding *f, mo_reduce_call *reduce, mo_shape *in,
                        mo_shape *out)
 {
-    mo_access rows;
+    mo_access dense;
 
     in->rank = f->rank;
     for (int d = 0; d < f->rank; d++) {
@@ -150,14 +150,14 @@ static void set_reduce(const folding *f, mo_reduce_call *reduce, mo_shape *in,
         if (!(f->reduced >> d & 1))
             out->dims[out->rank++] = f->extent[d];
     }
-    rows = mo_access_of(out);
+    dense = mo_access_of(out);
     reduce->rank = f->rank;
     for (int d = 0, o = 0; d < f->rank; d++) {
         reduce->extent[d] = f->extent[d];
         reduce->reduced[d] = f->reduced >> d & 1;
         reduce->in_stride[d] = f->last ? 0 : mo_access_of(in).stride[d];
         if (!reduce->reduced[d])
-            reduce->out_stride[d] = rows.stride[o++];
+            reduce->out_stride[d] = dense.stride[o++];
     }
     if (f->last) {
         reduce->in_stride[1] = 1;
