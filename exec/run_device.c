@@ -10,6 +10,23 @@
 
 /* ------------------------------------------------------------------- memory */
 
+/* What has memory of its own says itself how much of it is left. */
+static mo_status fail_alloc(const mo_run_device *d, int64_t bytes,
+                            mo_error *err)
+{
+    const char *id = d->plan->devices[d->device].id;
+    mo_error why = { 0 };
+
+    if (err && d->backend->apart)
+        why = *err;
+    if (why.text[0] != '\0')
+        return mo_fail(err, MO_E_MEMORY, "device '%.80s': %s", id, why.text);
+    return mo_fail(err, MO_E_MEMORY,
+                   "device '%s': there is no memory for %lld bytes; place less "
+                   "on it",
+                   id, (long long) bytes);
+}
+
 mo_status mo_run_alloc(mo_run_device *d, int64_t bytes, void **memory,
                        mo_error *err)
 {
@@ -22,12 +39,7 @@ mo_status mo_run_alloc(mo_run_device *d, int64_t bytes, void **memory,
         status = d->backend->alloc(d->unit, (size_t) bytes, memory, err);
     if (status == MO_OK)
         d->allocated_bytes += bytes;
-    if (status == MO_E_MEMORY)
-        mo_fail(err, MO_E_MEMORY,
-                "device '%s': there is no memory for %lld bytes; place less on "
-                "it",
-                d->plan->devices[d->device].id, (long long) bytes);
-    return status;
+    return status == MO_E_MEMORY ? fail_alloc(d, bytes, err) : status;
 }
 
 /* Known before anything is taken. */

@@ -81,9 +81,9 @@ typedef struct mo_run_device {
     void **where;           /* by value of this device: its bytes */
     const void **constants; /* by value: its bytes in the process, or NULL */
     const void **inputs;    /* the same, as they lie when a run begins */
-    void **copies;          /* of constants and inputs that cannot be used where
-                               they are; the process's, but */
-    void **unit_copies;     /* ... constants where nothing is apart */
+    void **copies;      /* of inputs and constants, where they cannot be used
+                           as they are */
+    void **unit_copies; /* of constants, in memory that is not apart */
     int n_copies, n_unit_copies;
     mo_arena *arena; /* of the lists of pointers */
 

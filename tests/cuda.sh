@@ -2,6 +2,7 @@
 # moirai-exec and moirai-profile on GPUs.  They run on a stand-in for the driver
 # and the compiler, or on a real one where MOIRAI_TEST_GPU is set.
 . "${top_srcdir:=.}/tests/tap.sh"
+. "$top_srcdir/tests/ranks.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
 if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
@@ -95,6 +96,16 @@ ok "that talk" test "$(value transfers)" -gt 0
 each"
 ok "the trace is JSON" "$python" -m json.tool "$work/trace" "$work/json"
 ok "the plan has lanes" grep -q '"lane": ' "$work/plan"
+if command -v mpirun >/dev/null && mpirun -n 3 moirai-exec --transport mpi \
+    --dry-run -c "$work/mixed.xml" --graph "$net" "$work/turns" \
+    >/dev/null 2>&1; then
+    exits "a rank for each" 0 mpirun -n 3 moirai-exec --no-measure --json \
+        -i "$in" --reference "$work/net" -c "$work/mixed.xml" \
+        --graph "$net" "$work/turns"
+    is "all of them are timed" "$(grep -c '"busy_us": [1-9]' "$work/out")" 3
+else
+    skip "ranks" "there is no mpirun, or no MPI in this build"
+fi
 exits "all on processors" 0 gpu --backend cpu -c "$work/mixed.xml" \
     --graph "$net" "$work/turns"
 ok "that is said" grep -q 'devices a, b are run on CPU threads' "$work/err"

@@ -3,6 +3,7 @@
 #include "exec/run.h"
 
 #include "base/random.h"
+#include "exec/links.h"
 #include "tests/apart.h"
 #include "tests/random_plan.h"
 #include "tests/suite.h"
@@ -201,6 +202,28 @@ START_TEST(a_device_that_is_too_small_says_what_it_needs_and_has)
 }
 END_TEST
 
+/* Through memory of the process, there and back. */
+START_TEST(messages_are_timed)
+{
+    static const char *const ids[] = { "A", "B" };
+    mo_links_row *rows = NULL;
+    int n = 0;
+    running r;
+
+    set_up(&r, 2, 2, 3);
+    MUST(mo_links_measure(
+        &(mo_links_options){
+            .n_devices = 2, .ids = ids, .run = &r.options, .repeats = 3 },
+        &rows, &n, &err));
+    ck_assert_int_gt(n, 0);
+    ck_assert_int_eq(n % 2, 0);
+    for (int i = 0; i < n; i++)
+        ck_assert_int_gt(rows[i].median_ns, 0);
+    free(rows);
+    tear_down(&r);
+}
+END_TEST
+
 SUITE(apart)
 {
     SOME(results_are_the_cpus, 300, 12);
@@ -208,4 +231,5 @@ SUITE(apart)
     SOME(calls_are_timed_by_themselves, 40, 4);
     SOME(what_is_allocated_is_what_was_planned, 40, 4);
     TEST(a_device_that_is_too_small_says_what_it_needs_and_has);
+    TEST(messages_are_timed);
 }
