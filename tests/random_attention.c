@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/out.h"
-#include "ingest/read.h"
 #include "tests/graphs.h"
 #include "tests/random_plan.h"
 #include "tests/suite.h"
@@ -309,47 +308,12 @@ static void spell(spelling *s)
     add_result(s, x);
 }
 
-static const char keys[] =
-    "<graphml xmlns='http://graphml.graphdrawing.org/xmlns'>"
-    "<key id='op' for='node' attr.name='op' attr.type='string'/>"
-    "<key id='shape' for='node' attr.name='shape' attr.type='string'/>"
-    "<key id='dtype' for='node' attr.name='dtype' attr.type='string'/>"
-    "<key id='attrs' for='node' attr.name='attrs' attr.type='string'/>"
-    "<key id='src_port' for='edge' attr.name='src_port' attr.type='int'/>"
-    "<key id='dst_port' for='edge' attr.name='dst_port' attr.type='int'/>"
-    "<graph edgedefault='directed'>";
-
-static void put(mo_out *out, mo_out *part)
-{
-    size_t size;
-    const char *text = mo_out_lend(part, &size);
-
-    ck_assert_ptr_nonnull(text);
-    mo_out_bytes(out, text, size);
-}
-
 mo_graph *random_attention(unsigned seed)
 {
     spelling s = { .random = { seed } };
-    mo_out *out = NULL;
-    mo_graph *graph = NULL;
-    size_t size;
-    char *text;
 
     MUST(mo_out_memory(&s.nodes, &err));
     MUST(mo_out_memory(&s.edges, &err));
-    MUST(mo_out_memory(&out, &err));
     spell(&s);
-    mo_out_text(out, keys);
-    put(out, s.nodes);
-    put(out, s.edges);
-    mo_out_text(out, "</graph></graphml>");
-    text = mo_out_take(out, &size);
-    ck_assert_ptr_nonnull(text);
-    MUST(mo_read_memory("attention", text, size, NULL, &graph, NULL, &err));
-    free(text);
-    mo_out_abandon(out);
-    mo_out_abandon(s.edges);
-    mo_out_abandon(s.nodes);
-    return graph;
+    return random_graphml(s.nodes, s.edges);
 }

@@ -16,6 +16,7 @@
 #ifndef MO_TESTS_RANDOM_PLAN_H
 #define MO_TESTS_RANDOM_PLAN_H
 
+#include "base/out.h"
 #include "exec/plan/plan.h"
 #include "tests/problem.h"
 
@@ -49,5 +50,9 @@ mo_graph *random_picture(unsigned seed);
 
 /* Attention, spelled in many ways: products, splits, transposes, biases. */
 mo_graph *random_attention(unsigned seed);
+
+/* For those who make networks: a graph of nodes and edges as GraphML has them,
+ * with data op, shape, dtype, attrs, src_port and dst_port.  Both go. */
+mo_graph *random_graphml(mo_out *nodes, mo_out *edges);
 
 #endif
