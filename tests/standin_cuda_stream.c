@@ -1,9 +1,7 @@
 /*
- * Streams, events and graphs of the stand-in.  A stream does at once what it is
- * told, unless it is being captured: then nodes are noted with all they wait
- * for, through streams and events.  A graph runs its nodes in an order that is
- * allowed but unlikely, the last one that may run first, so that what forgot to
- * wait is found out.
+ * Streams and events of the stand-in.  A stream does at once what it is told,
+ * unless it is being captured: then nodes are noted with all they wait for,
+ * through streams and events.
  */
 #include <config.h>
 
@@ -12,40 +10,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/standin_cuda.h"
-
-/* Nodes, by number. */
-typedef struct set {
-    int *at;
-    int n;
-} set;
-
-struct CUgraph_st {
-    standin_node *nodes;
-    int n;
-    uint64_t id; /* of the capture that makes it */
-    CUstream origin;
-    CUstreamCaptureMode mode;
-    pthread_t thread;
-    CUgraph next; /* while it is being captured */
-};
-
-struct CUgraphExec_st {
-    standin_node *nodes;
-    int n;
-    int *order;
-};
+#include "tests/standin_cuda_graph.h"
 
 struct CUstream_st {
     uint64_t capture; /* its id; 0: none */
-    set tail;         /* what the next node waits for */
+    standin_set tail; /* what the next node waits for */
 };
 
 struct CUevent_st {
     bool timed, recorded;
     int64_t ns;
     uint64_t capture; /* that it was recorded in */
-    set after;
+    standin_set after;
 };
 
 static struct CUstream_st first_stream; /* the one called 0 */
@@ -66,6 +42,11 @@ static CUgraph capture_of(uint64_t id)
     return id ? graph : NULL;
 }
 
+bool standin_is_captured(CUstream stream)
+{
+    return capture_of(stream_of(stream)->capture) != NULL;
+}
+
 bool standin_is_capturing(void)
 {
     bool found = false;
@@ -79,54 +60,6 @@ bool standin_is_capturing(void)
     return found;
 }
 
-static void set_clear(set *s)
-{
-    free(s->at);
-    *s = (set){ NULL, 0 };
-}
-
-static bool set_add(set *s, const int *more, int n)
-{
-    int *at = realloc(s->at, (size_t) (s->n + n + 1) * sizeof *at);
-
-    if (!at)
-        return false;
-    s->at = at;
-    for (int i = 0; i < n; i++)
-        at[s->n++] = more[i];
-    return true;
-}
-
-static void nodes_free(standin_node *nodes, int n)
-{
-    for (int i = 0; i < n; i++) {
-        standin_args_free(&nodes[i]);
-        free(nodes[i].before);
-    }
-    free(nodes);
-}
-
-/* A node of its own out of one that borrows. */
-static CUresult node_copy(standin_node *to, const standin_node *from,
-                          const int *before, int n_before)
-{
-    set waits = { NULL, 0 };
-    CUresult result;
-
-    *to = *from;
-    to->before = NULL;
-    to->n_before = 0;
-    if ((result = standin_args_copy(to)) != CUDA_SUCCESS)
-        return result;
-    if (!set_add(&waits, before, n_before)) {
-        standin_args_free(to);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    to->before = waits.at;
-    to->n_before = waits.n;
-    return CUDA_SUCCESS;
-}
-
 static CUresult note(CUgraph graph, CUstream stream, const standin_node *node)
 {
     standin_node *nodes =
@@ -136,11 +69,12 @@ static CUresult note(CUgraph graph, CUstream stream, const standin_node *node)
     if (!nodes)
         return CUDA_ERROR_OUT_OF_MEMORY;
     graph->nodes = nodes;
-    result = node_copy(&nodes[graph->n], node, stream->tail.at, stream->tail.n);
+    result = standin_node_copy(&nodes[graph->n], node, stream->tail.at,
+                               stream->tail.n);
     if (result != CUDA_SUCCESS)
         return result;
     stream->tail.n = 0;
-    if (!set_add(&stream->tail, &graph->n, 1))
+    if (!standin_set_add(&stream->tail, &graph->n, 1))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     graph->n++;
     return result;
@@ -177,7 +111,7 @@ CUresult cuStreamDestroy(CUstream stream)
 {
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
-    set_clear(&stream->tail);
+    standin_set_clear(&stream->tail);
     free(stream);
     return CUDA_SUCCESS;
 }
@@ -217,7 +151,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 }
 
 /* Marks what has to be done before the nodes of tail are, and these. */
-static void mark_before(const struct CUgraph_st *graph, const set *tail,
+static void mark_before(const struct CUgraph_st *graph, const standin_set *tail,
                         char *marks)
 {
     for (int i = 0; i < tail->n; i++)
@@ -284,7 +218,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
     if (!graph && capture_of(s->capture))
         result = CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
     if (graph && result == CUDA_SUCCESS &&
-        !set_add(&s->tail, event->after.at, event->after.n))
+        !standin_set_add(&s->tail, event->after.at, event->after.n))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     standin_unlock();
     return result;
@@ -303,7 +237,7 @@ CUresult cuEventDestroy(CUevent event)
 {
     if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
-    set_clear(&event->after);
+    standin_set_clear(&event->after);
     free(event);
     return CUDA_SUCCESS;
 }
@@ -326,7 +260,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
     event->ns = now_ns();
     event->capture = capture_of(s->capture) ? s->capture : 0;
     event->after.n = 0;
-    if (event->capture && !set_add(&event->after, s->tail.at, s->tail.n))
+    if (event->capture &&
+        !standin_set_add(&event->after, s->tail.at, s->tail.n))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     standin_unlock();
     return result;
@@ -363,103 +298,4 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
         return CUDA_ERROR_CAPTURED_EVENT;
     *ms = (float) ((double) (to->ns - from->ns) * 1e-6);
     return CUDA_SUCCESS;
-}
-
-CUresult cuGraphDestroy(CUgraph graph)
-{
-    nodes_free(graph->nodes, graph->n);
-    free(graph);
-    return CUDA_SUCCESS;
-}
-
-static bool may_run(const standin_node *node, const char *done)
-{
-    for (int k = 0; k < node->n_before; k++)
-        if (!done[node->before[k]])
-            return false;
-    return true;
-}
-
-static bool find_order(CUgraphExec exec)
-{
-    char *done = calloc((size_t) exec->n + 1, 1);
-
-    exec->order = calloc((size_t) exec->n + 1, sizeof *exec->order);
-    for (int i = 0; done && exec->order && i < exec->n; i++) {
-        int next = exec->n - 1;
-
-        while (done[next] || !may_run(&exec->nodes[next], done))
-            next--;
-        exec->order[i] = next;
-        done[next] = 1;
-    }
-    free(done);
-    return done && exec->order;
-}
-
-static CUresult copy_nodes(CUgraphExec exec, const struct CUgraph_st *graph)
-{
-    exec->nodes = calloc((size_t) graph->n + 1, sizeof *exec->nodes);
-    if (!exec->nodes)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    for (; exec->n < graph->n; exec->n++) {
-        const standin_node *from = &graph->nodes[exec->n];
-        CUresult result = node_copy(&exec->nodes[exec->n], from, from->before,
-                                    from->n_before);
-
-        if (result != CUDA_SUCCESS)
-            return result;
-    }
-    return find_order(exec) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *made, CUgraph graph,
-                                     unsigned long long flags)
-{
-    CUgraphExec exec = calloc(1, sizeof *exec);
-    CUresult result;
-
-    (void) flags;
-    *made = NULL;
-    if (!exec)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    result = copy_nodes(exec, graph);
-    if (result == CUDA_SUCCESS)
-        *made = exec;
-    else
-        cuGraphExecDestroy(exec);
-    return result;
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
-    nodes_free(exec->nodes, exec->n);
-    free(exec->order);
-    free(exec);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
-{
-    (void) exec;
-    (void) stream;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-    CUresult result = CUDA_SUCCESS;
-
-    standin_lock();
-    if (capture_of(stream_of(stream)->capture))
-        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    for (int i = 0; result == CUDA_SUCCESS && i < exec->n; i++) {
-        standin_node *node = &exec->nodes[exec->order[i]];
-
-        node->result = CUDA_SUCCESS;
-        node->run(node);
-        result = node->result;
-    }
-    standin_unlock();
-    return result;
 }
