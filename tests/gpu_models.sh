@@ -7,9 +7,12 @@ group=models
 . "${top_srcdir:=.}/tests/gpu_jobs.sh"
 
 seed=${MOIRAI_SEED:-1}
+measure=
 networks=$top_srcdir/examples/two_branches
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
-if [ -d "$data" ] && [ -n "${MOIRAI_TEST_GPU:-}" ]; then
+if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
+    measure=--no-measure
+elif [ -d "$data" ]; then
     networks=$networks' '$(echo "$data"/*)
 fi
 
@@ -48,7 +51,7 @@ placed_at_random()
 # run NAME OPTION...: a job with the network, its inputs and outputs.
 run()
 {
-    name=$1
+    run_name=$1
     shift
     set -- moirai-exec -q --json --reference "$model" "$@"
     i=0
@@ -56,14 +59,14 @@ run()
         set -- "$@" -i "$i=$model/input$i.npy"
         i=$((i + 1))
     done
-    job "$name" "$@"
+    job "$run_name" "$@"
 }
 
 alone()
 {
-    name=$1
+    alone_name=$1
     shift
-    run "$name" --backend cuda "$@" "$model/model.xml"
+    run "$alone_name" --backend cuda "$@" "$model/model.xml"
 }
 
 # The names of ops are those of any placement.
@@ -100,17 +103,18 @@ for devices in gg gc ggg gcg gcc ggc; do
     cluster $devices >"$dir/$devices.xml"
 done
 for model in $networks; do
-    name=${model##*/}
+    network=${model##*/}
     for precision in f32 tf32 f16 bf16; do
-        alone "$name-$precision" --precision $precision --runs 3
-        alone "$name-$precision-no-fuse" --precision $precision --no-measure \
+        # shellcheck disable=SC2086 # a word, or none
+        alone "$network-$precision" --precision $precision --runs 3 $measure
+        alone "$network-$precision-no-fuse" --precision $precision --no-measure \
             --runs 2 --no-fuse --no-layout
-        alone "$name-$precision-one-lane" --precision $precision --no-measure \
+        alone "$network-$precision-one-lane" --precision $precision --no-measure \
             --runs 2 --lanes 1
-        alone "$name-$precision-eager" --precision $precision --no-measure \
+        alone "$network-$precision-eager" --precision $precision --no-measure \
             --runs 2 --eager
     done
-    place_at_random "$name"
+    place_at_random "$network"
 done
 run_jobs
 conclude "$(echo "$networks" | wc -w) networks, \

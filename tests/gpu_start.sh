@@ -49,7 +49,7 @@ below()
 }
 
 if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
-    options=
+    options=--no-measure
     net=$top_srcdir/examples/two_branches/model.xml
 elif ! find_bert; then
     skip_group "BERT needs PyTorch with transformers in MOIRAI_PYTHON, or" \
