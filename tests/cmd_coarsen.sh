@@ -184,6 +184,7 @@ moirai-zoo --list | while read -r name _; do
     [ "$name" = name ] || echo "$name"
 done >"$work/models"
 is "there are eleven models" "$(wc -l <"$work/models" | tr -d ' ')" 11
+! is_watched || echo gpt3-330m >"$work/models"
 
 while read -r model; do
     moirai-zoo "$model" >"$work/zoo.graphml"

@@ -40,6 +40,13 @@ skip_all()
     exit 0
 }
 
+# Whether valgrind or a sanitizer looks at every step: a part of the large
+# cases then shows as much as all of them.
+is_watched()
+{
+    [ "${CK_FORK-}" = no ]
+}
+
 # What a failed claim wants to say goes through comment.
 comment()
 {
