@@ -24,7 +24,7 @@ run_saved()
 {
     folder=$1
     set -- moirai-exec -q --json --backend cuda --no-measure \
-        --tolerance 1e300 --reference "$folder"
+        --tolerance 1e9 --reference "$folder"
     i=0
     while [ -e "$folder/input$i.npy" ]; do
         set -- "$@" -i "$i=$folder/input$i.npy"
