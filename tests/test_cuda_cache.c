@@ -255,6 +255,8 @@ START_TEST(the_folder_is_the_users_own)
     check_folder("elsewhere");
     setenv("MOIRAI_CACHE", "", 1);
     check_folder("");
+    setenv("MOIRAI_CACHE", "none", 1);
+    check_folder("");
     unsetenv("MOIRAI_CACHE");
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");

@@ -39,6 +39,14 @@ static bool set_folder(char folder[PATH_ROOM], const char *above,
     return false;
 }
 
+/* "none" where there shall be none; one that is too long is none, too. */
+static void take_folder(const char *said, char folder[PATH_ROOM])
+{
+    if (strcmp(said, "none") == 0 ||
+        snprintf(folder, PATH_ROOM, "%s", said) >= PATH_ROOM)
+        folder[0] = 0;
+}
+
 static void find_folder(char folder[PATH_ROOM])
 {
     const char *said = getenv("MOIRAI_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
@@ -46,7 +54,7 @@ static void find_folder(char folder[PATH_ROOM])
 
     folder[0] = 0;
     if (said)
-        snprintf(folder, PATH_ROOM, "%s", said);
+        take_folder(said, folder);
     else if (!(xdg && set_folder(folder, xdg, "/moirai")) && home)
         set_folder(folder, home, "/.cache/moirai");
 }
@@ -60,8 +68,8 @@ mo_status mo_cuda_cache_new(const char *folder, mo_cuda_cache **cache,
         return mo_fail_memory(err);
     if (!folder)
         find_folder(made->folder);
-    else if (snprintf(made->folder, PATH_ROOM, "%s", folder) >= PATH_ROOM)
-        made->folder[0] = 0;
+    else
+        take_folder(folder, made->folder);
     *cache = made;
     return MO_OK;
 }
