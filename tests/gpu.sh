@@ -13,7 +13,7 @@ export top_srcdir top_builddir gpu_logs
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT MOIRAI_TEST_BACKEND
 [ $# -gt 0 ] ||
-    set -- unit calls ways claims operators models memory start sanitizer
+    set -- unit calls ways memory models operators claims start sanitizer
 
 use_standin()
 {

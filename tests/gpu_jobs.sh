@@ -65,13 +65,17 @@ failed_jobs()
     done
 }
 
-# The end of what each of them said.
+# The claims of Check that do not hold, or else the end of what it said.
+tell_failure()
+{
+    grep -E '^[^ ]+[.]c:[0-9]+:[EF]:' "$1" || tail -n 8 "$1"
+}
+
 tell_failures()
 {
     failed_jobs | while read -r name; do
         echo "${name#"$dir/"}: status $(cat "$name.status")"
-        grep -v '^100%' "$name.log" | tail -n 12 | cut -c 1-400 |
-            sed 's/^/    /'
+        tell_failure "$name.log" | head -n 8 | cut -c 1-300 | sed 's/^/    /'
     done
 }
 

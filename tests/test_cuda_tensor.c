@@ -223,8 +223,8 @@ SUITE(cuda_tensor)
         exit(77);
     /* A driver that has been looked for does not live in children. */
     setenv("CK_FORK", "no", 1);
-    EACH(every_plan_of_a_product_agrees, fast ? 200 : 2);
-    EACH(every_plan_of_a_convolution_agrees, fast ? 200 : 2);
+    EACH(every_plan_of_a_product_agrees, fast ? 40 : 2);
+    EACH(every_plan_of_a_convolution_agrees, fast ? 40 : 2);
     TEST(long_sums_have_many_parts);
     TEST(plans_are_in_order_and_differ);
 }
