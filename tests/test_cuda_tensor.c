@@ -172,9 +172,9 @@ START_TEST(long_sums_have_many_parts)
     c.call.u.matmul = (mo_matmul_call){ .m = 5,
                                         .n = 12,
                                         .k = 3000,
-                                        .a = { 3000, 1 },
-                                        .b = { 12, 1 },
-                                        .c = { 12, 1 } };
+                                        .a = { .row = 3000, .column = 1 },
+                                        .b = { .row = 12, .column = 1 },
+                                        .c = { .row = 12, .column = 1 } };
     case_in(&c, MO_F32, shape_of(2, 5LL, 3000LL), 1);
     case_in(&c, MO_F32, shape_of(2, 3000LL, 12LL), 2);
     case_out(&c, MO_F32, shape_of(2, 5LL, 12LL));

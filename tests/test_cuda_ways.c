@@ -153,9 +153,10 @@ static void make_product(call_case *c, int at, mo_elem elem, ending e)
                            .k = k,
                            .n_batch = 1,
                            .extent = { batch },
-                           .a = { at_turned ? 1 : k, at_turned ? m : 1 },
-                           .b = { bt ? 1 : n, bt ? k : 1 },
-                           .c = { n, 1 } };
+                           .a = { .row = at_turned ? 1 : k,
+                                  .column = at_turned ? m : 1 },
+                           .b = { .row = bt ? 1 : n, .column = bt ? k : 1 },
+                           .c = { .row = n, .column = 1 } };
     f->a.batch[0] = m * k;
     f->b.batch[0] = products[at].same_b ? 0 : k * n;
     f->c.batch[0] = m * n;
