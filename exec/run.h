@@ -14,6 +14,10 @@
 #include "exec/plan/plan.h"
 #include "exec/transport/transport.h"
 
+/* Hears how long a part of a device's start took; from the device's thread. */
+typedef void mo_run_hear(const void *hearer, const char *device,
+                         const char *what, double seconds);
+
 typedef struct mo_run_options {
     const mo_transport *transport;
     mo_world *world;                   /* open, of transport */
@@ -26,6 +30,8 @@ typedef struct mo_run_options {
     bool trace;          /* keep the times of every step of the median run */
     bool eager;          /* where memory is apart: call by call, no programs */
     const mo_stop *stop; /* or NULL: ends between runs */
+    mo_run_hear *hear;   /* or NULL: nobody wants to */
+    const void *hearer;
 } mo_run_options;
 
 /* A step as it went, in nanoseconds since its run began. */

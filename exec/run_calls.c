@@ -103,8 +103,13 @@ mo_status mo_run_calls_prepare(mo_run_device *d, mo_error *err)
         d->n_actions = i + 1;
         status = prepare_step(d, &planned->steps[i], &d->actions[i], err);
     }
-    if (status == MO_OK && d->backend->settle)
+    if (status != MO_OK)
+        return status;
+    mo_run_tell(d, "prepared");
+    if (d->backend->settle)
         status = settle(d, err);
+    if (status == MO_OK && d->backend->settle)
+        mo_run_tell(d, "settled (compiled, ways chosen)");
     return status;
 }
 

@@ -2,13 +2,15 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/team.h"
 #include "exec/lay.h"
 #include "exec/plan/values.h"
 #include "exec/run_parts.h"
 
 enum {
-    WEIGHT_ALIGN = 256,   /* what kernels of GPUs may count on */
-    PUT_AT_ONCE = 8 << 20 /* bytes */
+    WEIGHT_ALIGN = 256,    /* what kernels of GPUs may count on */
+    PUT_AT_ONCE = 8 << 20, /* bytes */
+    COPY_AT_ONCE = 1 << 20 /* by one thread */
 };
 
 /* --------------------------------------------------------- in the process */
@@ -171,6 +173,31 @@ mo_status mo_run_constants_needed(mo_run_device *d, mo_run_weights *weights,
     return place_weights(weights, err);
 }
 
+typedef struct copying {
+    char *to;
+    const char *from;
+    size_t bytes;
+} copying;
+
+static void copy_part(void *context, int job, int thread)
+{
+    const copying *c = context;
+    size_t at = (size_t) job * COPY_AT_ONCE, left = c->bytes - at;
+
+    (void) thread;
+    memcpy(c->to + at, c->from + at, left < COPY_AT_ONCE ? left : COPY_AT_ONCE);
+}
+
+/* A file that is mapped is brought in page by page, which takes longer than
+ * copying: several threads do both. */
+static void copy(char *to, const char *from, size_t bytes)
+{
+    copying c = { to, from, bytes };
+
+    mo_team_run(0, (int) ((bytes + COPY_AT_ONCE - 1) / COPY_AT_ONCE), copy_part,
+                &c);
+}
+
 /* Through memory that the unit reads fast: a mapped file it would not. */
 static mo_status put_weight(mo_run_device *d, const mo_run_weight *w,
                             void *near, mo_error *err)
@@ -181,7 +208,7 @@ static mo_status put_weight(mo_run_device *d, const mo_run_weight *w,
         int64_t left = w->bytes - done;
         size_t n = (size_t) (left < PUT_AT_ONCE ? left : PUT_AT_ONCE);
 
-        memcpy(near, (const char *) w->data + done, n);
+        copy(near, (const char *) w->data + done, n);
         status = d->backend->put(d->unit, d->weights + w->offset + done, near,
                                  n, err);
         done += (int64_t) n;

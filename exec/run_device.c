@@ -5,8 +5,22 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/stop.h"
 #include "exec/plan/values.h"
 #include "exec/run_parts.h"
+
+/* ------------------------------------------------------------------ telling */
+
+void mo_run_tell(mo_run_device *d, const char *what)
+{
+    const mo_run_options *o = d->options;
+    int64_t now = mo_stop_clock_ns();
+
+    if (o->hear)
+        o->hear(o->hearer, d->plan->devices[d->device].id, what,
+                (double) (now - d->told_ns) * 1e-9);
+    d->told_ns = now;
+}
 
 /* ------------------------------------------------------------------- memory */
 
@@ -202,10 +216,13 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
 
     if (d->device == MO_PLAN_NONE)
         return make_stamps(d, err);
+    d->told_ns = mo_stop_clock_ns();
     d->backend = d->options->backends[d->device];
     status = d->backend->open(&d->options->units[d->device], &d->unit, err);
-    if (status == MO_OK)
-        status = make_room(d, err);
+    if (status != MO_OK)
+        return status;
+    mo_run_tell(d, "opened");
+    status = make_room(d, err);
     if (status == MO_OK)
         status = mo_run_constants_find(d, err);
     if (status == MO_OK)
@@ -218,6 +235,8 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
         status = bridge(d, err);
     if (status == MO_OK)
         status = make_stamps(d, err);
+    if (status == MO_OK)
+        mo_run_tell(d, "given its constants");
     return status;
 }
 

@@ -71,6 +71,8 @@ typedef struct mo_run_device {
     const mo_run_options *options;
     int device; /* MO_PLAN_NONE: of a rank that has none, and only keeps step */
 
+    int64_t told_ns; /* when the last part of its start was over */
+
     const mo_backend *backend;
     mo_unit *unit;
     char *memory; /* for values */

@@ -12,6 +12,9 @@
 mo_status mo_run_alloc(mo_run_device *d, int64_t bytes, void **memory,
                        mo_error *err);
 
+/* Who hears of it is told that this is done, and how long it took. */
+void mo_run_tell(mo_run_device *d, const char *what);
+
 /* ---- constants: run_constants.c */
 
 /* Where each is in the process, as its value lies and aligned to its type. */

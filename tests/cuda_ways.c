@@ -59,12 +59,12 @@ static mo_unit *gpu(mo_precision precision)
 
 bool cuda_has_blas(void)
 {
-    return gpu(MO_PRECISION_F32)->blas != NULL;
+    return mo_cuda_has_cublaslt();
 }
 
 bool cuda_has_dnn(void)
 {
-    return gpu(MO_PRECISION_F32)->dnn != NULL;
+    return mo_cuda_has_cudnn();
 }
 
 static void run_by_cpu(call_case *c)

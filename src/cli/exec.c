@@ -134,6 +134,12 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
+static void hear(const void *talk, const char *device, const char *what,
+                 double seconds)
+{
+    mo_talk_say(talk, "device '%s': %s in %.3f s", device, what, seconds);
+}
+
 static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_run_options options = {
@@ -147,6 +153,8 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .runs = (int) o->runs,
         .trace = true,
         .eager = o->wants.eager,
+        .hear = hear,
+        .hearer = &o->talk,
     };
 
     return mo_run_plan(w->job.plan, &options, &w->result, err);
@@ -191,9 +199,13 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
 {
     mo_status status = mo_outputs_open(o->outputs, MO_EXEC_OUTPUTS, err);
+    mo_exec_waking waking;
 
-    if (status == MO_OK)
-        status = mo_exec_job_load(o, path, &w->job, err);
+    if (status != MO_OK)
+        return status;
+    mo_exec_wake(&o->wants, &waking);
+    status = mo_exec_job_load(o, path, &w->job, err);
+    mo_exec_awake(&waking);
     if (status == MO_OK && !w->job.valid) {
         if (w->rank == 0)
             tell_violations(o, path, &w->job.review.judgement);

@@ -64,6 +64,28 @@ static mo_status find_gpus(const mo_backend **backend, int *n, mo_error *err)
     return (*b)->count(n, err);
 }
 
+static void *wake(void *nothing)
+{
+    const mo_backend *backend;
+    int n;
+
+    (void) find_gpus(&backend, &n, NULL);
+    return nothing;
+}
+
+void mo_exec_wake(const mo_exec_wants *wants, mo_exec_waking *waking)
+{
+    waking->begun = strcmp(wants->backend, "cuda") == 0 &&
+                    pthread_create(&waking->thread, NULL, wake, NULL) == 0;
+}
+
+void mo_exec_awake(mo_exec_waking *waking)
+{
+    if (waking->begun)
+        pthread_join(waking->thread, NULL);
+    waking->begun = false;
+}
+
 static bool is_wanted(const mo_exec_wants *wants, const mo_device *device)
 {
     if (strcmp(wants->backend, "auto") == 0)

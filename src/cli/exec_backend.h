@@ -4,6 +4,7 @@
 #ifndef MO_CLI_EXEC_BACKEND_H
 #define MO_CLI_EXEC_BACKEND_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,17 @@ enum { MO_EXEC_LANES = 4 };
     {                                                                          \
         .backend = "auto", .precision = "f32", .lanes = MO_EXEC_LANES          \
     }
+
+/* A GPU takes its time to wake up: where one is wanted by name, this is begun
+ * beside whatever is done until mo_exec_awake.  What fails is told by
+ * mo_exec_backends_choose. */
+typedef struct mo_exec_waking {
+    pthread_t thread;
+    bool begun;
+} mo_exec_waking;
+
+void mo_exec_wake(const mo_exec_wants *wants, mo_exec_waking *waking);
+void mo_exec_awake(mo_exec_waking *waking);
 
 /* The rows of an option table. */
 #define MO_EXEC_WANTS_OPTIONS(wants)                                           \

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "base/team.h"
 #include "exec/backend/cuda/library.h"
 
 /* The names are macros of the headers: a second step makes a text of what they
@@ -106,29 +107,38 @@ static mo_status start_nvrtc(mo_cuda_api *api, mo_error *err)
     return status;
 }
 
-/* cuDNN needs the others: what is loaded already it finds by name. */
-static void load_optional(mo_cuda_api *api)
+/* The driver wakes up a GPU: meanwhile the compiler is loaded. */
+enum { DRIVER, COMPILER, STARTED };
+
+typedef struct start {
+    mo_status status;
+    mo_error err;
+} start;
+
+static void start_one(void *context, int job, int thread)
 {
-    (void) api;
-#ifdef HAVE_CUBLASLT
-    api->has_cublaslt = mo_cuda_library_load(&cublaslt, api, NULL) == MO_OK;
-#endif
-#ifdef HAVE_CUDNN
-    api->has_cudnn = mo_cuda_library_load(&cudnn, api, NULL) == MO_OK;
-#endif
+    start *s = (start *) context + job;
+    mo_cuda_api *api = &found.api;
+
+    (void) thread;
+    if (job == COMPILER) {
+        s->status = start_nvrtc(api, &s->err);
+        return;
+    }
+    s->status = mo_cuda_library_load(&driver, api, &s->err);
+    if (s->status == MO_OK)
+        s->status = start_driver(api, &s->err);
 }
 
 static void look_for_all(void)
 {
-    mo_cuda_api *api = &found.api;
+    start starts[STARTED] = { { 0 } };
 
-    found.status = mo_cuda_library_load(&driver, api, &found.err);
-    if (found.status == MO_OK)
-        found.status = start_driver(api, &found.err);
-    if (found.status == MO_OK)
-        found.status = start_nvrtc(api, &found.err);
-    if (found.status == MO_OK)
-        load_optional(api);
+    mo_team_run(STARTED, STARTED, start_one, starts);
+    for (int i = 0; i < STARTED && found.status == MO_OK; i++) {
+        found.status = starts[i].status;
+        found.err = starts[i].err;
+    }
 }
 
 mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err)
@@ -147,3 +157,47 @@ mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err)
 {
     return start_nvrtc(api, err);
 }
+
+#ifdef HAVE_CUBLASLT
+static pthread_once_t cublaslt_once = PTHREAD_ONCE_INIT;
+static bool has_cublaslt;
+
+static void look_for_cublaslt(void)
+{
+    has_cublaslt = mo_cuda_library_load(&cublaslt, &found.api, NULL) == MO_OK;
+}
+
+bool mo_cuda_has_cublaslt(void)
+{
+    pthread_once(&cublaslt_once, look_for_cublaslt);
+    return has_cublaslt;
+}
+#else
+bool mo_cuda_has_cublaslt(void)
+{
+    return false;
+}
+#endif
+
+#ifdef HAVE_CUDNN
+static pthread_once_t cudnn_once = PTHREAD_ONCE_INIT;
+static bool has_cudnn;
+
+/* It needs the other one, and finds by name what is loaded already. */
+static void look_for_cudnn(void)
+{
+    (void) mo_cuda_has_cublaslt();
+    has_cudnn = mo_cuda_library_load(&cudnn, &found.api, NULL) == MO_OK;
+}
+
+bool mo_cuda_has_cudnn(void)
+{
+    pthread_once(&cudnn_once, look_for_cudnn);
+    return has_cudnn;
+}
+#else
+bool mo_cuda_has_cudnn(void)
+{
+    return false;
+}
+#endif

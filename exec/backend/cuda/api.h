@@ -34,18 +34,22 @@ typedef struct mo_cuda_api {
     MO_CUDA_NVRTC_NAMES(MO_CUDA_MEMBER)
     int driver_version, nvrtc_version; /* 13000 is 13.0 */
 #ifdef HAVE_CUBLASLT
-    bool has_cublaslt;
     MO_CUDA_CUBLASLT_NAMES(MO_CUDA_MEMBER)
 #endif
 #ifdef HAVE_CUDNN
-    bool has_cudnn;
     MO_CUDA_CUDNN_NAMES(MO_CUDA_MEMBER)
 #endif
 } mo_cuda_api;
 
 /* Looks for them once in a process.  The error says what is missing: no
- * driver, no GPU, no NVRTC; cuBLASLt and cuDNN may be absent. */
+ * driver, no GPU, no NVRTC. */
 mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err);
+
+/* cuBLASLt and cuDNN may be absent.  They are large and are only loaded, once
+ * in a process, when somebody asks whether they are there: their members are
+ * used behind that. */
+bool mo_cuda_has_cublaslt(void);
+bool mo_cuda_has_cudnn(void);
 
 /* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
 mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err);

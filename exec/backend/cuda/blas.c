@@ -1,5 +1,6 @@
 #include "exec/backend/cuda/blas.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "exec/backend/cuda/blas_way.h"
@@ -12,9 +13,7 @@ struct mo_cuda_blas {
 
 mo_status mo_cuda_blas_open(mo_unit *unit, mo_cuda_blas **blas, mo_error *err)
 {
-    *blas = NULL;
-    if (!unit->api->has_cublaslt)
-        return MO_OK;
+    (void) unit;
     *blas = calloc(1, sizeof **blas);
     return *blas ? MO_OK : mo_fail_memory(err);
 }
@@ -167,10 +166,14 @@ static mo_status add_ways(mo_unit *unit, const mo_cuda_task *task,
 
     for (int i = 0; i < n && status == MO_OK; i++) {
         mo_cuda_way *way;
+        char name[MO_CUDA_WAY_NAME];
 
-        if (found[i].state != CUBLAS_STATUS_SUCCESS)
+        snprintf(name, sizeof name, "cublaslt %d v%zu", i + 1,
+                 unit->api->cublasLtGetVersion());
+        if (found[i].state != CUBLAS_STATUS_SUCCESS ||
+            !mo_cuda_wants(task, name))
             continue;
-        status = mo_blas_way_new(unit, task, plan, &found[i], i + 1, &way, err);
+        status = mo_blas_way_new(unit, task, plan, &found[i], name, &way, err);
         if (status == MO_OK)
             status = mo_cuda_ways_add(unit, ways, way, err);
     }
@@ -209,8 +212,8 @@ mo_status mo_cuda_blas_ways(mo_unit *unit, const mo_cuda_task *task,
     int before = ways->n;
     mo_status status;
 
-    if (!unit->blas || !knows_type(task) ||
-        !mo_cuda_gemm_of(task->call, &plan.gemm))
+    if (!mo_cuda_wants_kind(task, "cublaslt") || !knows_type(task) ||
+        !mo_cuda_gemm_of(task->call, &plan.gemm) || !mo_cuda_has_cublaslt())
         return MO_OK;
     if (mo_cuda_epilogue_read(task->call, task->in, task->out,
                               &plan.epilogue) &&

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "exec/backend/cuda/cuda.h"
 
-/* *blas is NULL where the library is not there.  The library itself is only
- * started by the first product. */
+/* *blas is NULL in a build without its header.  The library itself is only
+ * loaded by the first product that wants it. */
 mo_status mo_cuda_blas_open(mo_unit *unit, mo_cuda_blas **blas, mo_error *err);
 void mo_cuda_blas_close(mo_unit *unit, mo_cuda_blas *blas);
 

@@ -107,7 +107,7 @@ static const mo_cuda_way_kind blas_kind = { enqueue, drop };
 mo_status mo_blas_way_new(mo_unit *unit, const mo_cuda_task *task,
                           const mo_blas_plan *plan,
                           const cublasLtMatmulHeuristicResult_t *found,
-                          int number, mo_cuda_way **way, mo_error *err)
+                          const char *name, mo_cuda_way **way, mo_error *err)
 {
     blas_way *new = calloc(1, sizeof *new);
     mo_status status;
@@ -115,7 +115,7 @@ mo_status mo_blas_way_new(mo_unit *unit, const mo_cuda_task *task,
     if (!new)
         return mo_fail_memory(err);
     new->way.kind = &blas_kind;
-    snprintf(new->way.name, sizeof new->way.name, "cublaslt %d", number);
+    snprintf(new->way.name, sizeof new->way.name, "%s", name);
     new->way.workspace = found->workspaceSize;
     new->plan = *plan;
     new->algo = found->algo;

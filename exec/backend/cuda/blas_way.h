@@ -37,11 +37,10 @@ void mo_blas_job_clear(const mo_cuda_api *api, mo_blas_job *job);
 mo_status mo_cuda_blas_handle(mo_unit *unit, cublasLtHandle_t *handle,
                               mo_error *err);
 
-/* The number-th way. */
 mo_status mo_blas_way_new(mo_unit *unit, const mo_cuda_task *task,
                           const mo_blas_plan *plan,
                           const cublasLtMatmulHeuristicResult_t *found,
-                          int number, mo_cuda_way **way, mo_error *err);
+                          const char *name, mo_cuda_way **way, mo_error *err);
 
 #endif
 

@@ -183,20 +183,23 @@ mo_status mo_cuda_choose(mo_unit *unit, uint64_t key, const char *const *names,
                          int64_t *ns, mo_error *err)
 {
     bench b = { .unit = unit, .try = try, .context = context };
+    bool measure = unit->options.measure;
     mo_status status;
 
     if (n == 0)
         return mo_fail(err, MO_E_SUPPORT, "there is no way to do it");
-    if (!unit->options.measure || n == 1)
-        return choose_first(&b, n, best, ns, err);
-    if (mo_cuda_notes_find(unit->notes, key, names, n, best, ns))
+    if (measure && mo_cuda_notes_find(unit->notes, key, names, n, best, ns))
         return MO_OK;
-    status = open_bench(&b, err);
-    if (status != MO_OK)
-        return status;
-    status = choose_fastest(&b, n, best, ns, err);
-    close_bench(&b);
-    if (status == MO_OK)
+    if (!measure || n == 1) {
+        status = choose_first(&b, n, best, ns, err);
+    } else {
+        status = open_bench(&b, err);
+        if (status != MO_OK)
+            return status;
+        status = choose_fastest(&b, n, best, ns, err);
+        close_bench(&b);
+    }
+    if (status == MO_OK && measure)
         mo_cuda_notes_add(unit->notes, key, names[*best], *ns);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/stage.h"
 #include "exec/backend/cuda/unit.h"
 
 /* ---- calls */
@@ -77,6 +78,7 @@ static mo_status settle_kernels(mo_unit *unit, mo_kernel *const *kernels, int n,
                       kernels[i]->maker->settle(unit, kernels[i], err), err);
         workspaces[i] = kernels[i]->workspace;
     }
+    mo_cuda_stage_clear(unit);
     return status == MO_OK ? mo_cuda_compile(unit, err) : status;
 }
 

@@ -32,6 +32,14 @@ typedef struct mo_cuda_piece {
     size_t bytes;
 } mo_cuda_piece;
 
+/* Memory of the process that is copied from: stage.h. */
+typedef struct mo_cuda_staged {
+    void *memory;
+    size_t room;
+    CUevent done; /* the copy; NULL: there is no memory */
+    bool sent;    /* and not waited for */
+} mo_cuda_staged;
+
 struct mo_unit {
     const mo_cuda_api *api;
     mo_unit_options options; /* cache is a copy */
@@ -48,14 +56,16 @@ struct mo_unit {
     bool overlap; /* kernels begin while those before them end: MO_BEGIN */
     mo_cuda_piece *pieces;
     size_t n_pieces, pieces_room;
-    int64_t kept_bytes;              /* the sum of them */
+    int64_t kept_bytes; /* the sum of them */
+    mo_cuda_staged stages[2];
+    bool staging;                    /* which of them is filled */
     volatile long long *wrong_index; /* what kernels complain to, or NULL: no
                                         kernel may: index.h */
     mo_cuda_cache *cache;
     mo_cuda_shop *shop;
     mo_cuda_notes *notes;
-    mo_cuda_blas *blas; /* NULL: not there */
-    mo_cuda_dnn *dnn;   /* NULL: not there */
+    mo_cuda_blas *blas; /* NULL: not in this build */
+    mo_cuda_dnn *dnn;   /* NULL: not in this build */
 };
 
 typedef struct mo_cuda_maker {

@@ -77,9 +77,12 @@ static mo_status make(mo_unit *unit, const mo_cuda_task *task,
 mo_status mo_cuda_direct_ways(mo_unit *unit, const mo_cuda_task *task,
                               mo_cuda_ways *ways, mo_error *err)
 {
-    mo_cuda_direct *way = calloc(1, sizeof *way);
+    mo_cuda_direct *way;
     mo_status status;
 
+    if (!mo_cuda_wants_kind(task, "direct"))
+        return MO_OK;
+    way = calloc(1, sizeof *way);
     if (!way)
         return mo_fail_memory(err);
     way->base.kind = &direct_kind;

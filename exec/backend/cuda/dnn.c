@@ -12,9 +12,7 @@ struct mo_cuda_dnn {
 
 mo_status mo_cuda_dnn_open(mo_unit *unit, mo_cuda_dnn **dnn, mo_error *err)
 {
-    *dnn = NULL;
-    if (!unit->api->has_cudnn)
-        return MO_OK;
+    (void) unit;
     *dnn = calloc(1, sizeof **dnn);
     return *dnn ? MO_OK : mo_fail_memory(err);
 }
@@ -55,7 +53,7 @@ static mo_status add_plans(mo_unit *unit, const mo_cuda_task *task,
             mo_dnn_plan_drop(unit->api, &plans[i]);
             continue;
         }
-        status = mo_dnn_way_new(unit, task, form, plans[i], i + 1, &way, err);
+        status = mo_dnn_way_new(unit, task, form, plans[i], &way, err);
         if (status == MO_OK)
             status = mo_cuda_ways_add(unit, ways, way, err);
     }
@@ -78,7 +76,7 @@ static mo_status add_ways(mo_unit *unit, const mo_cuda_task *task,
         return status;
     graph = mo_dnn_graph(&set, handle, task, form);
     if (set.status == CUDNN_STATUS_SUCCESS)
-        n = mo_dnn_plans(unit, handle, graph, task->out[0].elem, plans);
+        n = mo_dnn_plans(unit, handle, graph, task, plans);
     else if (!mo_dnn_is_refusal(set.status))
         status = mo_cuda_check_cudnn(unit->api, set.what, set.status, err);
     mo_dnn_set_clear(&set);
@@ -124,7 +122,8 @@ mo_status mo_cuda_dnn_ways(mo_unit *unit, const mo_cuda_task *task,
     int before = ways->n;
     mo_status status;
 
-    if (!unit->dnn || !mo_dnn_knows(task))
+    if (!mo_cuda_wants_kind(task, "cudnn") || !mo_dnn_knows(task) ||
+        !mo_cuda_has_cudnn())
         return MO_OK;
     if (task->call->after && !task->call->u.conv.transposed &&
         mo_cuda_epilogue_read(task->call, task->in, task->out, &epilogue) &&

@@ -1,5 +1,7 @@
 #include "exec/backend/cuda/dnn_plan.h"
 
+#include <stdio.h>
+
 enum { MOST_CONFIGS = 24, MOST_NOTES = 32, MOST_WORKSPACE = 64 << 20 };
 
 /* What an engine says of itself: a bit per note. */
@@ -102,7 +104,9 @@ static bool make_plan(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc config,
         mo_dnn_set_clear(&set);
         return false;
     }
-    *plan = (mo_dnn_plan){ config, desc, (size_t) workspace };
+    plan->config = config;
+    plan->plan = desc;
+    plan->workspace = (size_t) workspace;
     return true;
 }
 
@@ -129,30 +133,34 @@ static int propose(mo_dnn_set *set, mo_dnn_desc graph,
 }
 
 static int plans_by(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc graph,
-                    mo_elem elem, cudnnBackendHeurMode_t mode,
+                    const mo_cuda_task *task, cudnnBackendHeurMode_t mode,
                     mo_dnn_plan *plans)
 {
     mo_dnn_set set = { .api = unit->api };
     mo_dnn_desc configs[MOST_CONFIGS];
     int proposed = propose(&set, graph, mode, configs), n = 0;
 
-    for (int i = 0; i < proposed && n < MO_DNN_MOST_PLANS; i++)
-        if (suits(unit, configs[i], elem) &&
+    for (int i = 0; i < proposed && n < MO_DNN_MOST_PLANS; i++) {
+        snprintf(plans[n].name, sizeof plans[n].name, "cudnn %d v%zu", i + 1,
+                 unit->api->cudnnGetVersion());
+        if (mo_cuda_wants(task, plans[n].name) &&
+            suits(unit, configs[i], task->out[0].elem) &&
             make_plan(unit, handle, configs[i], &plans[n])) {
             mo_dnn_release(&set, configs[i]);
             n++;
         }
+    }
     mo_dnn_set_clear(&set);
     return n;
 }
 
 int mo_dnn_plans(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc graph,
-                 mo_elem elem, mo_dnn_plan plans[MO_DNN_MOST_PLANS])
+                 const mo_cuda_task *task, mo_dnn_plan plans[MO_DNN_MOST_PLANS])
 {
-    int n = plans_by(unit, handle, graph, elem, CUDNN_HEUR_MODE_A, plans);
+    int n = plans_by(unit, handle, graph, task, CUDNN_HEUR_MODE_A, plans);
 
     if (n == 0)
-        n = plans_by(unit, handle, graph, elem, CUDNN_HEUR_MODE_FALLBACK,
+        n = plans_by(unit, handle, graph, task, CUDNN_HEUR_MODE_FALLBACK,
                      plans);
     return n;
 }

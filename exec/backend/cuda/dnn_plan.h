@@ -11,6 +11,7 @@
 
 #include "exec/backend/cuda/cuda.h"
 #include "exec/backend/cuda/dnn_desc.h"
+#include "exec/backend/cuda/way.h"
 
 enum { MO_DNN_MOST_PLANS = 6 };
 
@@ -18,13 +19,15 @@ enum { MO_DNN_MOST_PLANS = 6 };
 typedef struct mo_dnn_plan {
     mo_dnn_desc config, plan;
     size_t workspace;
+    char name[MO_CUDA_WAY_NAME]; /* of the way it is */
 } mo_dnn_plan;
 
-/* The likely best first; returns how many.  Those are left out whose results
- * are less exact than the unit's precision asks for or differ from run to run,
- * that want much memory, or that would be compiled first. */
+/* What is wanted, the likely best first; returns how many.  Those are left out
+ * whose results are less exact than the unit's precision asks for or differ
+ * from run to run, that want much memory, or that would be compiled first. */
 int mo_dnn_plans(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc graph,
-                 mo_elem elem, mo_dnn_plan plans[MO_DNN_MOST_PLANS]);
+                 const mo_cuda_task *task,
+                 mo_dnn_plan plans[MO_DNN_MOST_PLANS]);
 void mo_dnn_plan_drop(const mo_cuda_api *api, mo_dnn_plan *plan);
 
 #endif

@@ -111,7 +111,7 @@ static void drop(mo_unit *unit, mo_cuda_way *base)
 static const mo_cuda_way_kind dnn_kind = { enqueue, drop };
 
 mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
-                         const mo_dnn_form *form, mo_dnn_plan plan, int number,
+                         const mo_dnn_form *form, mo_dnn_plan plan,
                          mo_cuda_way **way, mo_error *err)
 {
     dnn_way *new = calloc(1, sizeof *new);
@@ -122,7 +122,7 @@ mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
         return mo_fail_memory(err);
     }
     new->way.kind = &dnn_kind;
-    snprintf(new->way.name, sizeof new->way.name, "cudnn %d", number);
+    snprintf(new->way.name, sizeof new->way.name, "%s", plan.name);
     new->way.workspace = plan.workspace;
     new->form = *form;
     new->plan = plan;

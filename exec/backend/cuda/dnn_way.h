@@ -16,9 +16,9 @@
 mo_status mo_cuda_dnn_handle(mo_unit *unit, cudnnHandle_t *handle,
                              mo_error *err);
 
-/* The number-th way; takes plan over, whatever comes of it. */
+/* Takes plan over, whatever comes of it. */
 mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
-                         const mo_dnn_form *form, mo_dnn_plan plan, int number,
+                         const mo_dnn_form *form, mo_dnn_plan plan,
                          mo_cuda_way **way, mo_error *err);
 
 #endif

@@ -319,25 +319,6 @@ mo_status mo_cuda_compile(mo_unit *unit, mo_error *err)
 
 /* ---- running */
 
-/* Returns how many there are. */
-static unsigned set_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
-                               CUlaunchAttribute attributes[2])
-{
-    unsigned n = 0;
-
-    if (unit->overlap)
-        attributes[n++] = (CUlaunchAttribute){
-            .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            .value.programmaticStreamSerializationAllowed = 1,
-        };
-    if (grid->cluster > 1)
-        attributes[n++] = (CUlaunchAttribute){
-            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-            .value.clusterDim = { 1, 1, grid->cluster },
-        };
-    return n;
-}
-
 /* What a launch asks for besides its grid; how many that is. */
 static unsigned fill_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
                                 CUlaunchAttribute attributes[2])

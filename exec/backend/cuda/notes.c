@@ -51,6 +51,13 @@ bool mo_cuda_notes_find(const mo_cuda_notes *notes, uint64_t key,
     return false;
 }
 
+const char *mo_cuda_notes_name(const mo_cuda_notes *notes, uint64_t key)
+{
+    const note *found = find(notes, key);
+
+    return found ? found->name : NULL;
+}
+
 static note *find_or_add(mo_cuda_notes *notes, uint64_t key)
 {
     note *found = find(notes, key);
@@ -149,7 +156,18 @@ static void write_file(mo_cuda_notes *notes)
 
 /* ---- as a whole */
 
-/* What a measured time depends on besides what is done. */
+/* Who names a library wants to hear of it. */
+static void digest_variable(mo_digest *digest, const char *name)
+{
+    const char *value = getenv(name);
+
+    mo_digest_int(digest, value != NULL);
+    if (value)
+        mo_digest_text(digest, value);
+}
+
+/* What a measured time depends on besides what is done.  The names of ways tell
+ * the versions of libraries, which are not loaded only to ask them. */
 static uint64_t file_key(const mo_unit *unit)
 {
     mo_digest *digest = mo_digest_new();
@@ -157,20 +175,14 @@ static uint64_t file_key(const mo_unit *unit)
 
     if (!digest)
         return 0;
-    mo_digest_text(digest, "notes 1 " PACKAGE_VERSION);
+    mo_digest_text(digest, "notes 2 " PACKAGE_VERSION);
     mo_digest_text(digest, unit->name);
     mo_digest_int(digest, unit->sms);
     mo_digest_int(digest, unit->overlap);
     mo_digest_int(digest, unit->api->driver_version);
     mo_digest_int(digest, unit->api->nvrtc_version);
-#ifdef HAVE_CUBLASLT
-    if (unit->api->has_cublaslt)
-        mo_digest_int(digest, (int64_t) unit->api->cublasLtGetVersion());
-#endif
-#ifdef HAVE_CUDNN
-    if (unit->api->has_cudnn)
-        mo_digest_int(digest, (int64_t) unit->api->cudnnGetVersion());
-#endif
+    digest_variable(digest, "MOIRAI_CUBLASLT");
+    digest_variable(digest, "MOIRAI_CUDNN");
     key = mo_digest_value(digest);
     mo_digest_free(digest);
     return key;

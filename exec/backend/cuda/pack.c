@@ -1,10 +1,10 @@
 #include "exec/backend/cuda/pack.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/team.h"
+#include "exec/backend/cuda/stage.h"
 #include "exec/backend/cuda/tensor.h"
 
 /* A matrix of rows x count x inner elements, read with these strides and
@@ -12,7 +12,8 @@
  * [out][spatial][in]. */
 typedef struct packing {
     const void *from;
-    unsigned char *to;
+    unsigned char *to; /* where row first is written, and those behind it */
+    int64_t first, end;
     mo_elem elem;
     int64_t rows, count, inner, row, step, inner_step;
     int64_t pitch; /* elements of a row that is written, zeros at its end */
@@ -35,11 +36,17 @@ enum { ROWS_AT_ONCE = 32 };
                 type *into = to + s * p->count + i;                            \
                                                                                \
                 for (int64_t r = first; r < end; r++)                          \
-                    into[r * p->pitch] = at[r * p->row];                       \
+                    into[(r - p->first) * p->pitch] = at[r * p->row];          \
             }                                                                  \
     }
 PACK(pack_words, uint32_t)
 PACK(pack_halves, uint16_t)
+
+static unsigned char *row_of(const packing *p, int64_t r)
+{
+    return p->to +
+           (size_t) ((r - p->first) * p->pitch) * mo_elem_bytes(p->elem);
+}
 
 static void copy_rows(const packing *p, int64_t first, int64_t end)
 {
@@ -47,16 +54,26 @@ static void copy_rows(const packing *p, int64_t first, int64_t end)
     const unsigned char *from = p->from;
 
     for (int64_t r = first; r < end; r++)
-        memcpy(p->to + (size_t) (r * p->pitch) * size,
-               from + (size_t) (r * p->row) * size, (size_t) p->count * size);
+        memcpy(row_of(p, r), from + (size_t) (r * p->row) * size,
+               (size_t) p->count * size);
+}
+
+static void end_rows(const packing *p, int64_t first, int64_t end)
+{
+    size_t size = mo_elem_bytes(p->elem);
+    size_t used = (size_t) (p->count * p->inner) * size;
+    size_t all = (size_t) p->pitch * size;
+
+    for (int64_t r = first; r < end && used < all; r++)
+        memset(row_of(p, r) + used, 0, all - used);
 }
 
 /* To nearest, ties to even; infinities and NaN stay. */
 static void round_rows(const packing *p, int64_t first, int64_t end)
 {
-    uint32_t *x = (uint32_t *) (void *) p->to;
+    uint32_t *x = (uint32_t *) (void *) row_of(p, first);
 
-    for (int64_t i = first * p->pitch; i < end * p->pitch; i++) {
+    for (int64_t i = 0; i < (end - first) * p->pitch; i++) {
         uint32_t near = (x[i] + 0xfffu + (x[i] >> 13 & 1u)) & 0xffffe000u;
 
         x[i] = (x[i] & 0x7f800000u) == 0x7f800000u ? x[i] : near;
@@ -66,39 +83,70 @@ static void round_rows(const packing *p, int64_t first, int64_t end)
 static void pack_rows(void *context, int job, int thread)
 {
     const packing *p = context;
-    int64_t first = (int64_t) job * ROWS_AT_ONCE;
+    int64_t first = p->first + (int64_t) job * ROWS_AT_ONCE;
     int64_t end = first + ROWS_AT_ONCE;
 
     (void) thread;
-    end = end < p->rows ? end : p->rows;
+    end = end < p->end ? end : p->end;
     if (p->step == 1 && p->inner == 1)
         copy_rows(p, first, end);
     else if (mo_elem_bytes(p->elem) == sizeof(uint32_t))
         pack_words(p, first, end);
     else
         pack_halves(p, first, end);
+    end_rows(p, first, end);
     if (p->round)
         round_rows(p, first, end);
+}
+
+/* A thread has begun when another one has packed about so much. */
+static int threads_for(size_t bytes)
+{
+    enum { WORTH_A_THREAD = 1 << 20 };
+    size_t worth = bytes / WORTH_A_THREAD + 1;
+    size_t cores = (size_t) mo_team_cores();
+
+    return (int) (worth < cores ? worth : cores);
+}
+
+/* Rows from p->first to p->end, which fit into near memory. */
+static mo_status send_rows(mo_unit *unit, packing *p, CUdeviceptr memory,
+                           size_t row_bytes, mo_error *err)
+{
+    size_t bytes = (size_t) (p->end - p->first) * row_bytes;
+    int64_t jobs = (p->end - p->first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    void *near;
+    mo_status status = mo_cuda_stage_take(unit, bytes, &near, err);
+
+    if (status != MO_OK)
+        return status;
+    p->to = near;
+    mo_team_run(threads_for(bytes), (int) jobs, pack_rows, p);
+    return mo_cuda_stage_send(unit, memory + (size_t) p->first * row_bytes,
+                              bytes, err);
 }
 
 static mo_status upload(mo_unit *unit, packing *p, CUdeviceptr *memory,
                         mo_error *err)
 {
-    size_t bytes;
+    size_t row_bytes, bytes;
+    int64_t at_once;
     mo_status status;
 
-    if (!mo_size_mul((size_t) p->rows, (size_t) p->pitch, &bytes) ||
-        !mo_size_mul(bytes, mo_elem_bytes(p->elem), &bytes))
+    if (!mo_size_mul((size_t) p->pitch, mo_elem_bytes(p->elem), &row_bytes) ||
+        !mo_size_mul((size_t) p->rows, row_bytes, &bytes))
         return mo_fail_memory(err);
-    p->to = calloc(bytes > 0 ? bytes : 1, 1);
-    if (!p->to)
-        return mo_fail_memory(err);
-    mo_team_run(0, (int) ((p->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
-                pack_rows, p);
     status = mo_cuda_alloc(unit, bytes, memory, err);
-    if (status == MO_OK)
-        status = mo_cuda_put(unit, *memory, p->to, bytes, err);
-    free(p->to);
+    if (bytes == 0 || status != MO_OK)
+        return status;
+    at_once = (int64_t) (MO_CUDA_STAGE_BYTES / row_bytes);
+    at_once = at_once > 0 ? at_once : 1;
+    for (int64_t first = 0; first < p->rows && status == MO_OK;
+         first += at_once) {
+        p->first = first;
+        p->end = at_once < p->rows - first ? first + at_once : p->rows;
+        status = send_rows(unit, p, *memory, row_bytes, err);
+    }
     return status;
 }
 
@@ -166,23 +214,28 @@ static bool matmul_packing(const mo_unit *unit, const mo_cuda_task *task,
     return true;
 }
 
+/* Our own kernels read columns, all others weights; often they are the same. */
 static mo_status pack_conv(mo_unit *unit, mo_cuda_task *task, mo_error *err)
 {
+    bool columns = mo_cuda_wants_kind(task, "tensor");
+    bool weights = !columns || !task->only;
+    mo_status status = MO_OK;
+    int64_t pitch;
     packing p;
-    mo_status status;
 
     if (!conv_packing(unit, task, &p))
         return MO_OK;
-    status = upload(unit, &p, &task->weights, err);
-    if (status != MO_OK)
+    pitch = pitch_of(p.elem, p.pitch);
+    if (weights || pitch == p.pitch)
+        status = upload(unit, &p, &task->weights, err);
+    if (status != MO_OK || !columns)
         return status;
-    task->columns = task->weights;
-    task->pitch = p.pitch;
-    p.pitch = pitch_of(p.elem, p.pitch);
-    if (p.pitch == task->pitch)
+    task->pitch = pitch;
+    if (pitch == p.pitch) {
+        task->columns = task->weights;
         return MO_OK;
-    task->columns = 0;
-    task->pitch = p.pitch;
+    }
+    p.pitch = pitch;
     return upload(unit, &p, &task->columns, err);
 }
 
@@ -194,7 +247,7 @@ mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err)
         return MO_OK;
     if (task->call->kind == MO_CALL_CONV)
         return pack_conv(unit, task, err);
-    if (!matmul_packing(unit, task, &p))
+    if (!mo_cuda_wants_kind(task, "tensor") || !matmul_packing(unit, task, &p))
         return MO_OK;
     task->pitch = p.pitch;
     return upload(unit, &p, &task->columns, err);

@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "exec/backend/cuda/way.h"
 
-/* Fills in weights, columns and pitch of the task where it has such constants;
- * what is there is given back by mo_cuda_unpack, also when this fails. */
+/* Fills in weights, columns and pitch of the task where it has such constants
+ * and ways that are wanted read them.  The unit's stream copies them: they are
+ * there for whatever comes behind in it.  What is filled in is given back by
+ * mo_cuda_unpack, also when this fails. */
 mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err);
 void mo_cuda_unpack(mo_unit *unit, mo_cuda_task *task);
 

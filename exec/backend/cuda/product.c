@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "exec/backend/cuda/choose.h"
 #include "exec/backend/cuda/fold.h"
+#include "exec/backend/cuda/notes.h"
 #include "exec/backend/cuda/pack.h"
 
 typedef struct product {
@@ -17,6 +18,7 @@ typedef struct product {
     mo_call_operand *in; /* of the task's call */
     mo_desc out;
     mo_cuda_ways ways; /* after settle: only the best */
+    uint64_t key;      /* of it in the notes */
     /* Where constants behind it were folded into its weights, the task's call
      * is folded.call. */
     bool folds;
@@ -24,6 +26,85 @@ typedef struct product {
     void *scaled;              /* weights, the process's; until settle */
     CUdeviceptr weights, bias; /* weights only where its way reads them */
 } product;
+
+/* ---- what a choice depends on */
+
+static void digest_access(mo_digest *digest, const mo_access *access, int rank)
+{
+    mo_digest_int(digest, access->offset);
+    mo_digest_ints(digest, access->stride, (size_t) rank);
+}
+
+static void digest_after(mo_digest *digest, const mo_point *after, int rank)
+{
+    for (int i = 0; i < after->n_operands; i++) {
+        mo_digest_int(digest, after->operands[i].elem);
+        digest_access(digest, &after->operands[i].access, rank);
+    }
+    for (int i = 0; i < after->n_steps; i++) {
+        const mo_point_step *step = &after->steps[i];
+
+        mo_digest_int(digest, step->op);
+        mo_digest_int(digest, step->a);
+        mo_digest_int(digest, step->b);
+        mo_digest_int(digest, step->c);
+    }
+    digest_access(digest, &after->out, rank);
+}
+
+static void digest_side(mo_digest *digest, const mo_matmul_side *side, int n)
+{
+    mo_digest_int(digest, side->row);
+    mo_digest_int(digest, side->column);
+    mo_digest_ints(digest, side->batch, (size_t) n);
+}
+
+static void digest_matmul(mo_digest *digest, const mo_matmul_call *m)
+{
+    const int64_t sizes[] = { m->m, m->n, m->k };
+
+    mo_digest_ints(digest, sizes, 3);
+    mo_digest_ints(digest, m->extent, (size_t) m->n_batch);
+    digest_side(digest, &m->a, m->n_batch);
+    digest_side(digest, &m->b, m->n_batch);
+    digest_side(digest, &m->c, m->n_batch);
+}
+
+static void digest_conv(mo_digest *digest, const mo_conv_call *c)
+{
+    const mo_sweep *s = &c->sweep;
+    const int64_t sizes[] = { c->batch,  c->in_channels, c->out_channels,
+                              c->groups, c->transposed,  c->channels_last,
+                              s->spatial };
+    const int64_t *along[] = { s->in,       s->out,       s->kernel, s->stride,
+                               s->dilation, s->pad_begin, s->pad_end };
+
+    mo_digest_ints(digest, sizes, sizeof sizes / sizeof *sizes);
+    for (size_t i = 0; i < sizeof along / sizeof *along; i++)
+        mo_digest_ints(digest, along[i], (size_t) s->spatial);
+}
+
+static mo_status make_key(const mo_unit *unit, product *p, mo_error *err)
+{
+    const mo_call *call = p->task.call;
+    mo_digest *digest = mo_digest_new();
+
+    if (!digest)
+        return mo_fail_memory(err);
+    mo_digest_int(digest, call->kind);
+    mo_digest_int(digest, unit->options.precision);
+    mo_digest_int(digest, p->out.elem);
+    mo_digest_int(digest, p->in[1].constant != NULL);
+    if (call->kind == MO_CALL_MATMUL)
+        digest_matmul(digest, &call->u.matmul);
+    else
+        digest_conv(digest, &call->u.conv);
+    if (call->after)
+        digest_after(digest, call->after, p->out.shape.rank);
+    p->key = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return MO_OK;
+}
 
 /* ---- making */
 
@@ -46,17 +127,38 @@ static void drop_product(mo_unit *unit, mo_kernel *kernel)
 /* Plain kernels have their numbers built in, so each takes its time to compile:
  * only where our other ones, which work wherever they are offered, cannot do
  * it. */
-static mo_status find_ways(mo_unit *unit, product *p, mo_error *err)
+static mo_status collect_ways(mo_unit *unit, product *p, mo_error *err)
 {
-    mo_status status = mo_cuda_tensor_ways(unit, &p->task, &p->ways, err);
-    bool is_plain = p->ways.n == 0;
+    mo_status status = mo_cuda_pack(unit, &p->task, err);
+    bool is_plain;
 
+    if (status == MO_OK)
+        status = mo_cuda_tensor_ways(unit, &p->task, &p->ways, err);
+    is_plain = p->ways.n == 0;
     if (status == MO_OK)
         status = mo_cuda_blas_ways(unit, &p->task, &p->ways, err);
     if (status == MO_OK)
         status = mo_cuda_dnn_ways(unit, &p->task, &p->ways, err);
     if (status == MO_OK && is_plain)
         status = mo_cuda_direct_ways(unit, &p->task, &p->ways, err);
+    return status;
+}
+
+/* What was the fastest before is all there is to prepare, unless that way has
+ * gone: another version of a library, say. */
+static mo_status find_ways(mo_unit *unit, product *p, mo_error *err)
+{
+    mo_status status;
+
+    if (unit->options.measure)
+        p->task.only = mo_cuda_notes_name(unit->notes, p->key);
+    status = collect_ways(unit, p, err);
+    if (status == MO_OK && p->task.only && p->ways.n == 0) {
+        mo_cuda_unpack(unit, &p->task);
+        p->task.only = NULL;
+        status = collect_ways(unit, p, err);
+    }
+    p->task.only = NULL;
     return status;
 }
 
@@ -128,7 +230,7 @@ static mo_status prepare_product(mo_unit *unit, const mo_call *call,
     p->out = out[0];
     status = make_task(unit, p, call, in, err);
     if (status == MO_OK)
-        status = mo_cuda_pack(unit, &p->task, err);
+        status = make_key(unit, p, err);
     if (status == MO_OK)
         status = find_ways(unit, p, err);
     if (status != MO_OK) {
@@ -137,86 +239,6 @@ static mo_status prepare_product(mo_unit *unit, const mo_call *call,
     }
     p->base.consumed = p->folds ? folded_away(p, call->n_in) : 0;
     *kernel = &p->base;
-    return MO_OK;
-}
-
-/* ---- what a choice depends on */
-
-static void digest_access(mo_digest *digest, const mo_access *access, int rank)
-{
-    mo_digest_int(digest, access->offset);
-    mo_digest_ints(digest, access->stride, (size_t) rank);
-}
-
-static void digest_after(mo_digest *digest, const mo_point *after, int rank)
-{
-    for (int i = 0; i < after->n_operands; i++) {
-        mo_digest_int(digest, after->operands[i].elem);
-        digest_access(digest, &after->operands[i].access, rank);
-    }
-    for (int i = 0; i < after->n_steps; i++) {
-        const mo_point_step *step = &after->steps[i];
-
-        mo_digest_int(digest, step->op);
-        mo_digest_int(digest, step->a);
-        mo_digest_int(digest, step->b);
-        mo_digest_int(digest, step->c);
-    }
-    digest_access(digest, &after->out, rank);
-}
-
-static void digest_side(mo_digest *digest, const mo_matmul_side *side, int n)
-{
-    mo_digest_int(digest, side->row);
-    mo_digest_int(digest, side->column);
-    mo_digest_ints(digest, side->batch, (size_t) n);
-}
-
-static void digest_matmul(mo_digest *digest, const mo_matmul_call *m)
-{
-    const int64_t sizes[] = { m->m, m->n, m->k };
-
-    mo_digest_ints(digest, sizes, 3);
-    mo_digest_ints(digest, m->extent, (size_t) m->n_batch);
-    digest_side(digest, &m->a, m->n_batch);
-    digest_side(digest, &m->b, m->n_batch);
-    digest_side(digest, &m->c, m->n_batch);
-}
-
-static void digest_conv(mo_digest *digest, const mo_conv_call *c)
-{
-    const mo_sweep *s = &c->sweep;
-    const int64_t sizes[] = { c->batch,  c->in_channels, c->out_channels,
-                              c->groups, c->transposed,  c->channels_last,
-                              s->spatial };
-    const int64_t *along[] = { s->in,       s->out,       s->kernel, s->stride,
-                               s->dilation, s->pad_begin, s->pad_end };
-
-    mo_digest_ints(digest, sizes, sizeof sizes / sizeof *sizes);
-    for (size_t i = 0; i < sizeof along / sizeof *along; i++)
-        mo_digest_ints(digest, along[i], (size_t) s->spatial);
-}
-
-static mo_status key_of(const mo_unit *unit, const product *p, uint64_t *key,
-                        mo_error *err)
-{
-    const mo_call *call = p->task.call;
-    mo_digest *digest = mo_digest_new();
-
-    if (!digest)
-        return mo_fail_memory(err);
-    mo_digest_int(digest, call->kind);
-    mo_digest_int(digest, unit->options.precision);
-    mo_digest_int(digest, p->out.elem);
-    mo_digest_int(digest, p->in[1].constant != NULL);
-    if (call->kind == MO_CALL_MATMUL)
-        digest_matmul(digest, &call->u.matmul);
-    else
-        digest_conv(digest, &call->u.conv);
-    if (call->after)
-        digest_after(digest, call->after, p->out.shape.rank);
-    *key = mo_digest_value(digest);
-    mo_digest_free(digest);
     return MO_OK;
 }
 
@@ -327,7 +349,6 @@ static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
     trial t = { .unit = unit, .product = p };
     const char **names = calloc((size_t) p->ways.n + 1, sizeof *names);
     mo_status status;
-    uint64_t key = 0;
     int64_t ns;
     int best = 0;
 
@@ -335,10 +356,8 @@ static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < p->ways.n; i++)
         names[i] = p->ways.ways[i]->name;
-    status = key_of(unit, p, &key, err);
-    if (status == MO_OK)
-        status = mo_cuda_choose(unit, key, names, p->ways.n, try_way, &t, &best,
-                                &ns, err);
+    status = mo_cuda_choose(unit, p->key, names, p->ways.n, try_way, &t, &best,
+                            &ns, err);
     if (t.memory)
         mo_cuda_free(unit, t.memory);
     free(t.in);

@@ -130,14 +130,14 @@ static void say_libraries(const mo_cuda_api *api, char *text)
         api->driver_version % 1000 / 10, api->nvrtc_version / 1000,
         api->nvrtc_version % 1000 / 10);
 #ifdef HAVE_CUBLASLT
-    if (api->has_cublaslt) {
+    if (mo_cuda_has_cublaslt()) {
         size_t v = api->cublasLtGetVersion();
 
         add(text, ", cuBLASLt %zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
     }
 #endif
 #ifdef HAVE_CUDNN
-    if (api->has_cudnn) {
+    if (mo_cuda_has_cudnn()) {
         size_t v = api->cudnnGetVersion();
 
         add(text, ", cuDNN %zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);

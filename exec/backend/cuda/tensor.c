@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "exec/backend/cuda/module.h"
@@ -137,13 +138,12 @@ static mo_status ask(mo_unit *unit, tensor_way *w, mo_error *err)
     return status;
 }
 
-static void name_way(tensor_way *w)
+static void name_plan(const mo_tensor_plan *plan, char name[MO_CUDA_WAY_NAME])
 {
-    const mo_tensor_tile *t = &w->plan.tile;
+    const mo_tensor_tile *t = &plan->tile;
 
-    snprintf(w->base.name, sizeof w->base.name,
-             "tensor %dx%d/%dx%d g%d s%d k%d", t->m, t->n, t->warp_m, t->warp_n,
-             t->groups, t->stages, w->plan.parts);
+    snprintf(name, MO_CUDA_WAY_NAME, "tensor %dx%d/%dx%d g%d s%d k%d", t->m,
+             t->n, t->warp_m, t->warp_n, t->groups, t->stages, plan->parts);
 }
 
 static mo_status add_way(mo_unit *unit, const mo_cuda_task *task,
@@ -151,9 +151,14 @@ static mo_status add_way(mo_unit *unit, const mo_cuda_task *task,
                          const mo_tensor_plan *plan, mo_cuda_ways *ways,
                          mo_error *err)
 {
-    tensor_way *w = calloc(1, sizeof *w);
+    char name[MO_CUDA_WAY_NAME];
+    tensor_way *w;
     mo_status status;
 
+    name_plan(plan, name);
+    if (!mo_cuda_wants(task, name))
+        return MO_OK;
+    w = calloc(1, sizeof *w);
     if (!w)
         return mo_fail_memory(err);
     w->base.kind = &tensor_kind;
@@ -161,7 +166,7 @@ static mo_status add_way(mo_unit *unit, const mo_cuda_task *task,
     w->task = task;
     w->problem = *problem;
     w->plan = *plan;
-    name_way(w);
+    memcpy(w->base.name, name, sizeof name);
     set_parts(w);
     status = make_room(unit, w, err);
     if (status == MO_OK)
@@ -193,7 +198,8 @@ mo_status mo_cuda_tensor_ways(mo_unit *unit, const mo_cuda_task *task,
     mo_status status = MO_OK;
     int n;
 
-    if (!mo_tensor_problem_of(unit, task, &problem))
+    if (!mo_cuda_wants_kind(task, "tensor") ||
+        !mo_tensor_problem_of(unit, task, &problem))
         return MO_OK;
     n = mo_tensor_plans(unit, has_clusters(unit), &problem, plans,
                         unit->options.measure ? TRIED : 1);

@@ -11,6 +11,7 @@
 #include "exec/backend/cuda/dnn.h"
 #include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/stage.h"
 
 static mo_status ask_device(mo_unit *unit, CUdevice_attribute attribute,
                             int *value, mo_error *err)
@@ -184,6 +185,7 @@ static void close_device(mo_unit *unit)
     api->cuCtxSetCurrent(unit->context);
     if (unit->stream)
         api->cuStreamSynchronize(unit->stream);
+    mo_cuda_stage_clear(unit);
     mo_cuda_dnn_close(unit, unit->dnn);
     mo_cuda_blas_close(unit, unit->blas);
     mo_cuda_shop_free(unit->shop);

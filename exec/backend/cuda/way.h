@@ -29,9 +29,17 @@ typedef struct mo_cuda_task {
      * weights, zeros behind it, rounded like them; 0: there are none. */
     CUdeviceptr columns;
     int64_t pitch;
+    /* While ways are looked for: the name of the only one that is wanted, since
+     * it was the fastest before; NULL: all are. */
+    const char *only;
 } mo_cuda_task;
 
+/* Is any way wanted whose name begins with this word; and this very one? */
+bool mo_cuda_wants_kind(const mo_cuda_task *task, const char *word);
+bool mo_cuda_wants(const mo_cuda_task *task, const char *name);
+
 typedef struct mo_cuda_way mo_cuda_way;
+enum { MO_CUDA_WAY_NAME = 64 };
 
 typedef struct mo_cuda_way_kind {
     /* As of makers; workspace has way->workspace bytes. */
@@ -44,7 +52,9 @@ typedef struct mo_cuda_way_kind {
 /* The beginning of each way's own struct. */
 struct mo_cuda_way {
     const mo_cuda_way_kind *kind;
-    char name[64]; /* "tensor 64x64x32 s3 k4", for notes and traces */
+    /* "tensor 64x64x32 s3 k4", for notes and traces: the kind, and whatever
+     * tells it from others.  A library's has the library's version. */
+    char name[MO_CUDA_WAY_NAME];
     size_t workspace;
     uint64_t consumed; /* bit i: in[i] of the call is not read by it */
 };
@@ -58,13 +68,14 @@ typedef struct mo_cuda_ways {
 mo_status mo_cuda_ways_add(mo_unit *unit, mo_cuda_ways *ways, mo_cuda_way *way,
                            mo_error *err);
 
-/* Each adds the ways it knows for the task, the likely best first; none where
- * it cannot do it.  The task and all it points to live as long as the ways. */
+/* Each adds the ways it knows for the task and that are wanted, the likely best
+ * first; none where it cannot do it.  The task and all it points to live as
+ * long as the ways. */
 typedef mo_status mo_cuda_ways_find(mo_unit *unit, const mo_cuda_task *task,
                                     mo_cuda_ways *ways, mo_error *err);
 
 mo_cuda_ways_find mo_cuda_tensor_ways; /* tensor cores, f32 by plain FMA too */
-mo_cuda_ways_find mo_cuda_direct_ways; /* always exactly one */
+mo_cuda_ways_find mo_cuda_direct_ways; /* exactly one */
 mo_cuda_ways_find mo_cuda_blas_ways;   /* none without cuBLASLt */
 mo_cuda_ways_find mo_cuda_dnn_ways;    /* none without cuDNN */
 
