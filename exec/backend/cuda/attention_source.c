@@ -78,7 +78,7 @@ static void add_begin(mo_code *code, const mo_attention_call *c,
 {
     mo_access access = { .offset = offset };
     const char *indices[MO_MAX_RANK];
-    char names[MO_MAX_RANK][16];
+    char names[MO_MAX_RANK][24];
 
     for (int d = 0; d < c->n_batch; d++) {
         access.stride[d] = batch[d];
