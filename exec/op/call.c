@@ -19,6 +19,18 @@ const char *mo_call_kind_name(mo_call_kind kind)
     return kind_names[kind];
 }
 
+int64_t mo_pool_index_size(const mo_pool_call *call)
+{
+    int64_t size = 1;
+
+    for (int d = 0; d < call->sweep.spatial; d++)
+        if (2 + d >= call->index_axis)
+            size *= call->sweep.in[d];
+    if (call->index_axis <= 1)
+        size *= call->channels;
+    return call->index_axis <= 0 ? size * call->batch : size;
+}
+
 /* Arrays here have no room noted: it is the power of two that holds count. */
 static bool is_full(int count)
 {

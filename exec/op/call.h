@@ -315,6 +315,9 @@ typedef struct mo_call {
 
 const char *mo_call_kind_name(mo_call_kind kind);
 
+/* Elements of the input in the dimensions that indices count within. */
+int64_t mo_pool_index_size(const mo_pool_call *call);
+
 /* ------------------------------------------------------------- lowering -- */
 
 /* Calls in order.  Operands: 0 .. n_in - 1 are the site's inputs, then its

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "exec/backend/check.h"
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/point.h"
 #include "exec/backend/cpu/product.h"
@@ -79,24 +80,6 @@ static void drop_attention(mo_kernel *kernel)
     free(k);
 }
 
-static mo_status check_types(const mo_call *call, const mo_call_operand *in,
-                             const mo_desc *out, mo_error *err)
-{
-    mo_elem elem = out[0].elem;
-
-    for (int i = 0; i < 3; i++)
-        if (in[i].desc.elem != elem || !mo_elem_is_real(elem) || elem == MO_F64)
-            return mo_fail(err, MO_E_SUPPORT,
-                           "attention over %s to %s cannot be run",
-                           mo_elem_name(in[i].desc.elem), mo_elem_name(elem));
-    if (call->u.attention.has_mask && in[3].desc.elem != MO_BOOL &&
-        !mo_elem_is_real(in[3].desc.elem))
-        return mo_fail(err, MO_E_SUPPORT,
-                       "a mask for attention must be real or bool, not %s",
-                       mo_elem_name(in[3].desc.elem));
-    return MO_OK;
-}
-
 static mo_status make_score(attention_kernel *k, mo_error *err)
 {
     const mo_attention_call *c = &k->call;
@@ -117,7 +100,7 @@ static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
                                    size_t *workspace, mo_error *err)
 {
     attention_kernel *k;
-    mo_status status = check_types(call, in, out, err);
+    mo_status status = mo_check_attention(call, in, out, err);
 
     if (status != MO_OK)
         return status;

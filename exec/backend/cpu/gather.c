@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/backend/check.h"
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/index.h"
 
@@ -198,32 +199,6 @@ static void set_sizes(gather_kernel *kernel, size_t element)
     }
 }
 
-/* Operands of the sizes that the call speaks of. */
-static bool fits(const gather_kernel *kernel, const mo_call_operand *in,
-                 const mo_desc *out)
-{
-    const mo_gather_call *g = &kernel->gather;
-    int64_t n_in = mo_desc_elements(&in[0].desc);
-    int64_t n_indices = mo_desc_elements(&in[1].desc);
-    int64_t n_out = mo_desc_elements(&out[0]);
-
-    if (in[0].desc.elem != out[0].elem || mo_elem_is_real(in[1].desc.elem))
-        return false;
-    switch (g->kind) {
-    case MO_GATHER_AXIS:
-        return n_in == g->batch * g->outer * g->axis * g->inner &&
-               n_indices == g->batch * g->count &&
-               n_out == kernel->n_slices * g->inner;
-    case MO_GATHER_ND:
-        return n_in == g->batch * kernel->per_batch * g->inner &&
-               n_indices == g->batch * g->count * g->depth &&
-               n_out == kernel->n_slices * g->inner;
-    default:
-        return n_in == mo_shape_elements(&g->data) &&
-               n_indices == kernel->n_slices && n_out == kernel->n_slices;
-    }
-}
-
 static void drop_gather(mo_kernel *kernel)
 {
     free(kernel);
@@ -234,19 +209,19 @@ static mo_status prepare_gather(mo_unit *unit, const mo_call *call,
                                 mo_kernel **kernel, size_t *workspace,
                                 mo_error *err)
 {
-    gather_kernel *gather = calloc(1, sizeof *gather);
+    mo_status status = mo_check_gather(call, in, out, err);
+    gather_kernel *gather;
 
     assert(!call->after);
     (void) unit, (void) workspace;
+    if (status != MO_OK)
+        return status;
+    gather = calloc(1, sizeof *gather);
     if (!gather)
         return mo_fail_memory(err);
     gather->gather = call->u.gather;
     gather->index_elem = in[1].desc.elem;
     set_sizes(gather, mo_elem_bytes(out[0].elem));
-    if (!fits(gather, in, out)) {
-        free(gather);
-        return mo_fail(err, MO_E_INPUT, "a gather does not fit its tensors");
-    }
     *kernel = &gather->base;
     return MO_OK;
 }

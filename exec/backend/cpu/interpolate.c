@@ -3,28 +3,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "exec/backend/check.h"
+
 /* A kernel of one of the two ways; the outer one belongs to the backend. */
 typedef struct interpolate_kernel {
     mo_kernel base;
     const mo_cpu_maker *way;
     mo_kernel *inner;
 } interpolate_kernel;
-
-static bool fits(const mo_interpolate_call *call, const mo_call_operand *in,
-                 const mo_desc *out)
-{
-    int64_t n_in = 1, n_out = 1;
-
-    for (int d = 0; d < call->rank; d++) {
-        n_in *= call->in[d];
-        n_out *= call->out[d];
-        if (call->out[d] > 0 && call->in[d] <= 0)
-            return false;
-    }
-    return in[0].desc.elem == out[0].elem && call->rank > 0 &&
-           n_in == mo_desc_elements(&in[0].desc) &&
-           n_out == mo_desc_elements(&out[0]);
-}
 
 static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
                                      const mo_call_operand *in,
@@ -33,13 +19,11 @@ static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
 {
     const mo_interpolate_call *c = &call->u.interpolate;
     interpolate_kernel *made;
-    mo_status status;
+    mo_status status = mo_check_interpolate(call, in, out, err);
 
     assert(!call->after);
-    if (!fits(c, in, out) ||
-        (c->mode != MO_INTERPOLATE_NEAREST && !mo_elem_is_real(out[0].elem)))
-        return mo_fail(err, MO_E_INPUT,
-                       "an interpolation does not fit its tensors");
+    if (status != MO_OK)
+        return status;
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);

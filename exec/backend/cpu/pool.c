@@ -2,20 +2,9 @@
 
 #include <stdlib.h>
 
+#include "exec/backend/check.h"
+
 /* ---- prepare */
-
-/* Elements of the input in the dimensions that indices count within. */
-static int64_t index_size(const mo_pool_call *call)
-{
-    int64_t size = 1;
-
-    for (int d = 0; d < call->sweep.spatial; d++)
-        if (2 + d >= call->index_axis)
-            size *= call->sweep.in[d];
-    if (call->index_axis <= 1)
-        size *= call->channels;
-    return call->index_axis <= 0 ? size * call->batch : size;
-}
 
 static void fill_kernel(const mo_call *call, const mo_call_operand *in,
                         const mo_desc *out, mo_pool_kernel *k)
@@ -26,7 +15,7 @@ static void fill_kernel(const mo_call *call, const mo_call_operand *in,
     k->places = mo_sweep_size(k->call.sweep.out);
     k->has_indices = call->n_out > 1;
     k->index_elem = k->has_indices ? out[1].elem : MO_I64;
-    k->index_size = index_size(&call->u.pool);
+    k->index_size = mo_pool_index_size(&call->u.pool);
 }
 
 static void divide_scratch(mo_pool_kernel *k)
@@ -46,28 +35,13 @@ static void drop_pool(mo_kernel *kernel)
     free(k);
 }
 
-static mo_status check_types(const mo_call *call, const mo_call_operand *in,
-                             const mo_desc *out, mo_error *err)
-{
-    mo_elem elem = in[0].desc.elem;
-
-    if (!mo_elem_is_real(elem) || elem == MO_F64 || out[0].elem != elem)
-        return mo_fail(err, MO_E_SUPPORT, "a pool of %s to %s cannot be run",
-                       mo_elem_name(elem), mo_elem_name(out[0].elem));
-    if (call->n_out > 1 && out[1].elem != MO_I32 && out[1].elem != MO_I64)
-        return mo_fail(err, MO_E_SUPPORT,
-                       "indices of a pool must be i32 or i64, not %s",
-                       mo_elem_name(out[1].elem));
-    return MO_OK;
-}
-
 static mo_status prepare_pool(mo_unit *unit, const mo_call *call,
                               const mo_call_operand *in, const mo_desc *out,
                               mo_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
     mo_pool_kernel *k;
-    mo_status status = check_types(call, in, out, err);
+    mo_status status = mo_check_pool(call, in, out, err);
 
     if (status != MO_OK)
         return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/backend/check.h"
 #include "exec/backend/cpu/cpu.h"
 
 typedef struct range_kernel {
@@ -80,15 +81,13 @@ static mo_status prepare_range(mo_unit *unit, const mo_call *call,
                                mo_kernel **kernel, size_t *workspace,
                                mo_error *err)
 {
+    mo_status status = mo_check_range(call, in, err);
     range_kernel *range;
 
     assert(!call->after);
     (void) unit, (void) workspace;
-    if (call->n_in != 0 &&
-        (call->n_in < 3 || mo_desc_elements(&in[0].desc) != 1 ||
-         mo_desc_elements(&in[2].desc) != 1))
-        return mo_fail(err, MO_E_INPUT,
-                       "a range needs one start, one stop, one step");
+    if (status != MO_OK)
+        return status;
     range = calloc(1, sizeof *range);
     if (!range)
         return mo_fail_memory(err);

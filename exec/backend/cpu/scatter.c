@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/backend/check.h"
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/index.h"
 #include "exec/backend/cpu/merge.h"
@@ -222,41 +223,6 @@ static void set_sizes(scatter_kernel *kernel)
     }
 }
 
-static int64_t elements_told(const scatter_kernel *kernel)
-{
-    const mo_scatter_call *s = &kernel->scatter;
-    int64_t elements = s->inner;
-
-    switch (s->kind) {
-    case MO_GATHER_AXIS:
-        return s->outer * s->axis * s->inner;
-    case MO_GATHER_ND:
-        for (int d = 0; d < s->depth; d++)
-            elements *= s->dims[d];
-        return elements;
-    default:
-        return mo_shape_elements(&s->data);
-    }
-}
-
-static bool fits(const scatter_kernel *kernel, const mo_call_operand *in,
-                 const mo_desc *out)
-{
-    const mo_scatter_call *s = &kernel->scatter;
-    int64_t n_indices = kernel->n_slices;
-
-    if (s->kind == MO_GATHER_AXIS)
-        n_indices = s->count;
-    if (s->kind == MO_GATHER_ND)
-        n_indices = s->count * s->depth;
-    return mo_desc_equal(&in[0].desc, &out[0]) &&
-           in[2].desc.elem == out[0].elem &&
-           !mo_elem_is_real(in[1].desc.elem) &&
-           kernel->elements == elements_told(kernel) &&
-           mo_desc_elements(&in[1].desc) == n_indices &&
-           mo_desc_elements(&in[2].desc) == kernel->n_slices * kernel->inner;
-}
-
 static void drop_scatter(mo_kernel *kernel)
 {
     free(kernel);
@@ -267,10 +233,14 @@ static mo_status prepare_scatter(mo_unit *unit, const mo_call *call,
                                  mo_kernel **kernel, size_t *workspace,
                                  mo_error *err)
 {
-    scatter_kernel *scatter = calloc(1, sizeof *scatter);
+    mo_status status = mo_check_scatter(call, in, out, err);
+    scatter_kernel *scatter;
 
     assert(!call->after);
     (void) unit;
+    if (status != MO_OK)
+        return status;
+    scatter = calloc(1, sizeof *scatter);
     if (!scatter)
         return mo_fail_memory(err);
     scatter->scatter = call->u.scatter;
@@ -278,9 +248,10 @@ static mo_status prepare_scatter(mo_unit *unit, const mo_call *call,
     scatter->index_elem = in[1].desc.elem;
     scatter->elements = mo_desc_elements(&out[0]);
     set_sizes(scatter);
-    if (!fits(scatter, in, out) || scatter->n_slices >= INT32_MAX) {
+    if (scatter->n_slices >= INT32_MAX) {
         free(scatter);
-        return mo_fail(err, MO_E_INPUT, "a scatter does not fit its tensors");
+        return mo_fail(err, MO_E_LIMIT,
+                       "a scatter of 2^31 updates or more cannot be run");
     }
     if (scatter->scatter.op == MO_SCATTER_MEAN)
         *workspace = (size_t) scatter->elements * sizeof(int32_t);

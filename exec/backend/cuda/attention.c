@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/digest.h"
+#include "exec/backend/check.h"
 #include "exec/backend/cuda/choose.h"
 
 /* One way to cut it. */
@@ -26,24 +27,6 @@ typedef struct attention_kernel {
 } attention_kernel;
 
 /* ---- prepare */
-
-static mo_status check_types(const mo_call *call, const mo_call_operand *in,
-                             const mo_desc *out, mo_error *err)
-{
-    mo_elem elem = out[0].elem;
-
-    for (int i = 0; i < 3; i++)
-        if (in[i].desc.elem != elem || !mo_elem_is_real(elem) || elem == MO_F64)
-            return mo_fail(err, MO_E_SUPPORT,
-                           "attention over %s to %s cannot be run",
-                           mo_elem_name(in[i].desc.elem), mo_elem_name(elem));
-    if (call->u.attention.has_mask && in[3].desc.elem != MO_BOOL &&
-        !mo_elem_is_real(in[3].desc.elem))
-        return mo_fail(err, MO_E_SUPPORT,
-                       "a mask for attention must be real or bool, not %s",
-                       mo_elem_name(in[3].desc.elem));
-    return MO_OK;
-}
 
 /* Kernels count queries, keys and columns in ints. */
 static mo_status count(const mo_attention_call *c, int64_t *batches,
@@ -143,7 +126,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
                          mo_kernel **kernel, mo_error *err)
 {
     mo_cuda_attention_task task = task_of(unit, call, in, out);
-    mo_status status = check_types(call, in, out, err);
+    mo_status status = mo_check_attention(call, in, out, err);
     attention_kernel *made;
 
     if (status == MO_OK)

@@ -10,8 +10,7 @@
 
 #include "base/array.h"
 #include "exec/backend/boxes.h"
-#include "exec/backend/cuda/cuda.h"
-#include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/ask.h"
 
 /* A launch and its boxes, which stand one behind the other, those of a form
  * together. */
@@ -35,14 +34,9 @@ static mo_status ask(mo_unit *unit, const mo_cuda_portion *portions, int n,
                      int threads, mo_cuda_function **function, mo_error *err)
 {
     mo_code code = { 0 };
-    mo_status status;
 
     mo_cuda_copy_source(portions, n, threads, &code);
-    status = mo_code_ready(&code, err);
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, "copy", function, err);
-    mo_code_clear(&code);
-    return status;
+    return mo_cuda_ask_code(unit, &code, "copy", function, err);
 }
 
 /* Boxes of one form stand together; returns how many forms there are. */

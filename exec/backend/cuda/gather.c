@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/backend/check.h"
+#include "exec/backend/cuda/ask.h"
 #include "exec/backend/cuda/flat.h"
 #include "exec/backend/cuda/index.h"
 
@@ -74,30 +76,6 @@ static writing begin(const mo_gather_call *g, mo_elem elem, mo_elem index_elem)
         set_steps(&w, g->data.dims, g->data.rank);
     }
     return w;
-}
-
-/* Operands of the sizes that the call speaks of. */
-static bool fits(const writing *w, const mo_call_operand *in,
-                 const mo_desc *out)
-{
-    const mo_gather_call *g = w->call;
-    int64_t n_in = mo_desc_elements(&in[0].desc);
-    int64_t n_indices = mo_desc_elements(&in[1].desc);
-    int64_t n_out = mo_desc_elements(out), slices = slices_of(g);
-
-    if (in[0].desc.elem != out->elem || mo_elem_is_real(in[1].desc.elem))
-        return false;
-    switch (g->kind) {
-    case MO_GATHER_AXIS:
-        return n_in == g->batch * g->outer * g->axis * g->inner &&
-               n_indices == g->batch * g->count && n_out == slices * g->inner;
-    case MO_GATHER_ND:
-        return n_in == g->batch * w->per_batch * g->inner &&
-               n_indices == slices * g->depth && n_out == slices * g->inner;
-    default:
-        return n_in == mo_shape_elements(&g->data) && n_indices == slices &&
-               n_out == slices;
-    }
 }
 
 static mo_status check_indices(const mo_gather_call *g,
@@ -197,14 +175,9 @@ static mo_status ask(mo_unit *unit, const writing *w,
                      mo_cuda_function **function, mo_error *err)
 {
     mo_code code = { 0 };
-    mo_status status;
 
     add_source(w, &code);
-    status = mo_code_ready(&code, err);
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, "gather", function, err);
-    mo_code_clear(&code);
-    return status;
+    return mo_cuda_ask_code(unit, &code, "gather", function, err);
 }
 
 static mo_status prepare(mo_unit *unit, const mo_call *call,
@@ -212,13 +185,12 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
                          mo_kernel **kernel, mo_error *err)
 {
     writing w = begin(&call->u.gather, out[0].elem, in[1].desc.elem);
+    mo_status status = mo_check_gather(call, in, out, err);
     gather_kernel *gather;
-    mo_status status;
 
     assert(!call->after);
-    if (!fits(&w, in, &out[0]))
-        return mo_fail(err, MO_E_INPUT, "a gather does not fit its tensors");
-    status = check_indices(w.call, &in[1], err);
+    if (status == MO_OK)
+        status = check_indices(w.call, &in[1], err);
     if (status == MO_OK)
         status = mo_cuda_index_watch(unit, err);
     if (status != MO_OK)
@@ -253,10 +225,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
                           err);
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
-const mo_cuda_maker mo_cuda_gather = { prepare, NULL, enqueue, drop };
+const mo_cuda_maker mo_cuda_gather = { prepare, NULL, enqueue,
+                                       mo_cuda_drop_whole };

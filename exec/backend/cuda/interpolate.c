@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "exec/backend/check.h"
 #include "exec/backend/cuda/finish.h"
 #include "exec/backend/cuda/single.h"
 #include "exec/op/taps.h"
@@ -200,24 +201,6 @@ static void add_kernel(mo_code *code, const mo_interpolate_call *call,
 
 /* ---- kernel */
 
-static bool fits(const mo_interpolate_call *call, const mo_call_operand *in,
-                 const mo_desc *out)
-{
-    int64_t n_in = 1, n_out = 1;
-
-    for (int d = 0; d < call->rank; d++) {
-        n_in *= call->in[d];
-        n_out *= call->out[d];
-        if (call->out[d] > 0 && call->in[d] <= 0)
-            return false;
-    }
-    return in[0].desc.elem == out[0].elem && call->rank > 0 &&
-           n_in == mo_desc_elements(&in[0].desc) &&
-           n_out == mo_desc_elements(&out[0]) &&
-           (call->mode == MO_INTERPOLATE_NEAREST ||
-            mo_elem_is_real(out[0].elem));
-}
-
 static mo_status make(mo_unit *unit, const mo_call *call,
                       const mo_call_operand *in, const mo_desc *out,
                       const tap_table *table, mo_kernel **kernel, mo_error *err)
@@ -250,11 +233,10 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
                          mo_kernel **kernel, mo_error *err)
 {
     tap_table table = { 0 };
-    mo_status status;
+    mo_status status = mo_check_interpolate(call, in, out, err);
 
-    if (!fits(&call->u.interpolate, in, out))
-        return mo_fail(err, MO_E_INPUT,
-                       "an interpolation does not fit its tensors");
+    if (status != MO_OK)
+        return status;
     status = make_table(&call->u.interpolate, &table, err);
     if (status == MO_OK)
         status = make(unit, call, in, out, &table, kernel, err);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/backend/cuda/cuda.h"
-#include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/ask.h"
 
 /* ---- ways to go */
 
@@ -189,14 +188,9 @@ static mo_status ask(mo_unit *unit, const mo_cuda_pointwise *p,
                      mo_cuda_function **function, mo_error *err)
 {
     mo_code code = { 0 };
-    mo_status status;
 
     mo_cuda_pointwise_source(p, &code);
-    status = mo_code_ready(&code, err);
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, "point", function, err);
-    mo_code_clear(&code);
-    return status;
+    return mo_cuda_ask_code(unit, &code, "point", function, err);
 }
 
 static mo_status prepare(mo_unit *unit, const mo_call *call,
@@ -247,10 +241,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
                           err);
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
-const mo_cuda_maker mo_cuda_point = { prepare, NULL, enqueue, drop };
+const mo_cuda_maker mo_cuda_point = { prepare, NULL, enqueue,
+                                      mo_cuda_drop_whole };

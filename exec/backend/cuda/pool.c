@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "exec/backend/check.h"
 #include "exec/backend/cuda/finish.h"
 #include "exec/backend/cuda/single.h"
 #include "exec/backend/cuda/window.h"
@@ -231,19 +232,6 @@ static pool_shape shape_of(const mo_unit *unit, const mo_call *call,
     return shape;
 }
 
-/* Elements of the input in the dimensions that indices count within. */
-static int64_t index_size(const mo_pool_call *call)
-{
-    int64_t size = 1;
-
-    for (int d = 0; d < call->sweep.spatial; d++)
-        if (2 + d >= call->index_axis)
-            size *= call->sweep.in[d];
-    if (call->index_axis <= 1)
-        size *= call->channels;
-    return call->index_axis <= 0 ? size * call->batch : size;
-}
-
 /* ---- code */
 
 static void add_numbers(mo_code *code, const pool_shape *shape,
@@ -269,24 +257,10 @@ static void add_indices(mo_code *code, const mo_call *call, const mo_desc *out)
 
     mo_code_add(code, "#define INDICES %d\n", has_indices);
     if (has_indices)
-        mo_code_add(
-            code, "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
-            mo_code_elem(out[1].elem), (long long) index_size(&call->u.pool));
-}
-
-static mo_status check_types(const mo_call *call, const mo_call_operand *in,
-                             const mo_desc *out, mo_error *err)
-{
-    mo_elem elem = in[0].desc.elem;
-
-    if (!mo_elem_is_real(elem) || elem == MO_F64)
-        return mo_fail(err, MO_E_SUPPORT, "a pool of %s cannot be run",
-                       mo_elem_name(elem));
-    if (call->n_out > 1 && out[1].elem != MO_I32 && out[1].elem != MO_I64)
-        return mo_fail(err, MO_E_SUPPORT,
-                       "indices of a pool must be i32 or i64, not %s",
-                       mo_elem_name(out[1].elem));
-    return mo_cuda_same_type(call, in, out, err);
+        mo_code_add(code,
+                    "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
+                    mo_code_elem(out[1].elem),
+                    (long long) mo_pool_index_size(&call->u.pool));
 }
 
 static mo_status prepare(mo_unit *unit, const mo_call *call,
@@ -298,7 +272,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     int64_t elements = mo_desc_elements(&out[0]);
     int64_t in_elements = mo_desc_elements(&in[0].desc);
     mo_cuda_draft draft = { .name = "pool" };
-    mo_status status = check_types(call, in, out, err);
+    mo_status status = mo_check_pool(call, in, out, err);
 
     if (status == MO_OK)
         status = mo_cuda_grid_of(elements / shape.width, side,

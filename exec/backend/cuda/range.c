@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "exec/backend/check.h"
+#include "exec/backend/cuda/ask.h"
 #include "exec/backend/cuda/flat.h"
 
 typedef struct range_kernel {
@@ -64,14 +66,9 @@ static mo_status ask(mo_unit *unit, const mo_call *call,
                      mo_cuda_function **function, mo_error *err)
 {
     mo_code code = { 0 };
-    mo_status status;
 
     add_source(&code, call, in, out);
-    status = mo_code_ready(&code, err);
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, "range", function, err);
-    mo_code_clear(&code);
-    return status;
+    return mo_cuda_ask_code(unit, &code, "range", function, err);
 }
 
 static mo_status prepare(mo_unit *unit, const mo_call *call,
@@ -79,15 +76,12 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
                          mo_kernel **kernel, mo_error *err)
 {
     int64_t count = mo_desc_elements(&out[0]);
+    mo_status status = mo_check_range(call, in, err);
     range_kernel *range;
-    mo_status status = MO_OK;
 
     assert(!call->after);
-    if (call->n_in != 0 &&
-        (call->n_in < 3 || mo_desc_elements(&in[0].desc) != 1 ||
-         mo_desc_elements(&in[2].desc) != 1))
-        return mo_fail(err, MO_E_INPUT,
-                       "a range needs one start, one stop, one step");
+    if (status != MO_OK)
+        return status;
     range = calloc(1, sizeof *range);
     if (!range)
         return mo_fail_memory(err);
@@ -119,10 +113,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
                           range->told ? args : args + 2, err);
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
-const mo_cuda_maker mo_cuda_range = { prepare, NULL, enqueue, drop };
+const mo_cuda_maker mo_cuda_range = { prepare, NULL, enqueue,
+                                      mo_cuda_drop_whole };

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "exec/backend/cuda/ask.h"
 #include "exec/backend/cuda/finish.h"
 #include "exec/backend/cuda/reduce_shape.h"
 #include "exec/backend/cuda/single.h"
@@ -126,7 +127,6 @@ static mo_status ask(mo_unit *unit, const mo_call *call,
     mo_elem elem = out[0].elem;
     int64_t elements = mo_desc_elements(&in[0].desc);
     mo_code code = { 0 };
-    mo_status status;
 
     if (elements < shape->kept.size)
         elements = shape->kept.size;
@@ -135,11 +135,7 @@ static mo_status ask(mo_unit *unit, const mo_call *call,
     mo_code_reduce_shape(&code, shape);
     add_recipe(&code, call->u.reduce.op, mo_elem_is_real(elem));
     mo_code_text(&code, source);
-    status = mo_code_ready(&code, err);
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, name, function, err);
-    mo_code_clear(&code);
-    return status;
+    return mo_cuda_ask_code(unit, &code, name, function, err);
 }
 
 static mo_status set_grids(const mo_reduce_shape *shape, reduce_kernel *made,
@@ -217,10 +213,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     return status;
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
-const mo_cuda_maker mo_cuda_reduce = { prepare, NULL, enqueue, drop };
+const mo_cuda_maker mo_cuda_reduce = { prepare, NULL, enqueue,
+                                       mo_cuda_drop_whole };

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "exec/backend/check.h"
+#include "exec/backend/cuda/ask.h"
 #include "exec/backend/cuda/flat.h"
 #include "exec/backend/cuda/index.h"
 
@@ -53,18 +55,6 @@ static mo_cuda_scattering begin(const mo_scatter_call *call, mo_elem elem,
     return s;
 }
 
-static bool fits(const mo_cuda_scattering *s, const mo_call_operand *in,
-                 const mo_desc *out)
-{
-    int64_t per_key = s->call->kind == MO_GATHER_ND ? s->call->depth : 1;
-
-    return mo_desc_equal(&in[0].desc, out) && in[2].desc.elem == out->elem &&
-           !mo_elem_is_real(in[1].desc.elem) &&
-           mo_desc_elements(out) == s->outer * s->axis * s->inner &&
-           mo_desc_elements(&in[1].desc) == s->n_keys * per_key &&
-           mo_desc_elements(&in[2].desc) == s->outer * s->n_keys * s->inner;
-}
-
 static mo_status check_indices(const mo_cuda_scattering *s,
                                const mo_call_operand *indices, mo_error *err)
 {
@@ -83,11 +73,14 @@ static mo_status check_indices(const mo_cuda_scattering *s,
     }
 }
 
-static mo_status check(const mo_cuda_scattering *s, const mo_call_operand *in,
-                       const mo_desc *out, mo_error *err)
+static mo_status check(const mo_cuda_scattering *s, const mo_call *call,
+                       const mo_call_operand *in, const mo_desc *out,
+                       mo_error *err)
 {
-    if (!fits(s, in, out))
-        return mo_fail(err, MO_E_INPUT, "a scatter does not fit its tensors");
+    mo_status status = mo_check_scatter(call, in, out, err);
+
+    if (status != MO_OK)
+        return status;
     if (s->axis > INT32_MAX || s->n_keys > INT32_MAX / 2)
         return mo_fail(err, MO_E_LIMIT,
                        "a scatter into more than 2^31 places is too large for "
@@ -97,17 +90,6 @@ static mo_status check(const mo_cuda_scattering *s, const mo_call_operand *in,
 
 /* ---- functions */
 
-static mo_status ask(mo_unit *unit, mo_code *code, const char *name,
-                     mo_cuda_function **function, mo_error *err)
-{
-    mo_status status = mo_code_ready(code, err);
-
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code->text, name, function, err);
-    mo_code_clear(code);
-    return status;
-}
-
 static mo_status ask_few(mo_unit *unit, const mo_cuda_scattering *s,
                          scatter_kernel *kernel, mo_error *err)
 {
@@ -116,7 +98,7 @@ static mo_status ask_few(mo_unit *unit, const mo_cuda_scattering *s,
     kernel->few = true;
     kernel->grid = mo_cuda_flat_grid(unit, s->outer * s->axis * s->inner);
     mo_cuda_scatter_few(s, &code);
-    return ask(unit, &code, "scatter", &kernel->apply, err);
+    return mo_cuda_ask_code(unit, &code, "scatter", &kernel->apply, err);
 }
 
 static mo_status ask_many(mo_unit *unit, const mo_cuda_scattering *s,
@@ -131,18 +113,21 @@ static mo_status ask_many(mo_unit *unit, const mo_cuda_scattering *s,
     kernel->base.workspace = (size_t) kernel->n_sorted * sizeof(uint64_t);
     kernel->grid = mo_cuda_flat_grid(unit, s->outer * s->n_keys * s->inner);
     mo_cuda_scatter_keys(s, &code);
-    status = ask(unit, &code, "scatter_keys", &kernel->keys, err);
+    status = mo_cuda_ask_code(unit, &code, "scatter_keys", &kernel->keys, err);
     if (status == MO_OK) {
         mo_cuda_scatter_apply(s, &code);
-        status = ask(unit, &code, "scatter_apply", &kernel->apply, err);
+        status =
+            mo_cuda_ask_code(unit, &code, "scatter_apply", &kernel->apply, err);
     }
     if (status == MO_OK && kernel->n_sorted > MO_SCATTER_SORTED) {
         mo_cuda_scatter_step(&code);
-        status = ask(unit, &code, "scatter_step", &kernel->step, err);
+        status =
+            mo_cuda_ask_code(unit, &code, "scatter_step", &kernel->step, err);
     }
     if (status == MO_OK && kernel->n_sorted > MO_SCATTER_SORTED) {
         mo_cuda_scatter_merge(&code);
-        status = ask(unit, &code, "scatter_merge", &kernel->merge, err);
+        status =
+            mo_cuda_ask_code(unit, &code, "scatter_merge", &kernel->merge, err);
     }
     return status;
 }
@@ -153,7 +138,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
 {
     mo_cuda_scattering s =
         begin(&call->u.scatter, out[0].elem, in[1].desc.elem);
-    mo_status status = check(&s, in, &out[0], err);
+    mo_status status = check(&s, call, in, out, err);
     scatter_kernel *made;
 
     assert(!call->after);
@@ -239,10 +224,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     return status;
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
-const mo_cuda_maker mo_cuda_scatter = { prepare, NULL, enqueue, drop };
+const mo_cuda_maker mo_cuda_scatter = { prepare, NULL, enqueue,
+                                        mo_cuda_drop_whole };

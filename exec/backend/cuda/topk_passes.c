@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/ask.h"
 #include "exec/backend/cuda/single.h"
 #include "exec/backend/cuda/topk.h"
 
@@ -140,18 +140,13 @@ static mo_status ask(mo_unit *unit, const mo_call *call,
                      mo_cuda_function **function, mo_error *err)
 {
     mo_code code = { 0 };
-    mo_status status;
     int64_t elements = mo_desc_elements(&in[0].desc);
 
     mo_code_topk(&code, &call->u.topk, out, 2 * elements, MO_TOPK_CHUNK);
     mo_code_text(&code, run_source);
     mo_code_add(&code, "#define AGAIN %d\n", again);
     mo_code_text(&code, source);
-    status = mo_code_ready(&code, err);
-    if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, name, function, err);
-    mo_code_clear(&code);
-    return status;
+    return mo_cuda_ask_code(unit, &code, name, function, err);
 }
 
 static mo_status ask_all(mo_unit *unit, const mo_call *call,
@@ -274,10 +269,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     return status;
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
-const mo_cuda_maker mo_cuda_topk_passes = { prepare, NULL, enqueue, drop };
+const mo_cuda_maker mo_cuda_topk_passes = { prepare, NULL, enqueue,
+                                            mo_cuda_drop_whole };

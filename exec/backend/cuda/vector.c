@@ -32,16 +32,7 @@ static const char *word_of(mo_elem elem, int width, int *n)
     *n = bytes > MO_VECTOR_BYTES ? bytes / MO_VECTOR_BYTES : 1;
     if (width == 1)
         return mo_code_elem(elem);
-    switch (bytes) {
-    case 2:
-        return "unsigned short";
-    case 4:
-        return "unsigned";
-    case 8:
-        return "uint2";
-    default:
-        return "uint4";
-    }
+    return mo_code_bytes(bytes);
 }
 
 void mo_code_vector(mo_code *code, mo_elem elem, int width, const char *name)

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "exec/backend/cuda/cuda.h"
+#include "exec/backend/cuda/ask.h"
 
 /* Plans let a view share the bytes of what it views.  Who has two places for
  * them gets a copy. */
@@ -40,11 +40,5 @@ static mo_status enqueue_view(mo_unit *unit, const mo_kernel *kernel,
                          err);
 }
 
-static void drop_view(mo_unit *unit, mo_kernel *kernel)
-{
-    (void) unit;
-    free(kernel);
-}
-
 const mo_cuda_maker mo_cuda_view = { prepare_view, NULL, enqueue_view,
-                                     drop_view };
+                                     mo_cuda_drop_whole };
