@@ -26,9 +26,12 @@ static void make_product(call_case *c)
     enum { M = 40, N = 24, K = 130 };
 
     case_begin(c, MO_CALL_MATMUL);
-    c->call.u.matmul = (mo_matmul_call){
-        .m = M, .n = N, .k = K, .a = { K, 1 }, .b = { N, 1 }, .c = { N, 1 }
-    };
+    c->call.u.matmul = (mo_matmul_call){ .m = M,
+                                         .n = N,
+                                         .k = K,
+                                         .a = { .row = K, .column = 1 },
+                                         .b = { .row = N, .column = 1 },
+                                         .c = { .row = N, .column = 1 } };
     case_in(c, MO_F32, shape_of(2, (int64_t) M, (int64_t) K), 1);
     case_in(c, MO_F32, shape_of(2, (int64_t) K, (int64_t) N), 2);
     case_out(c, MO_F32, shape_of(2, (int64_t) M, (int64_t) N));
