@@ -9,6 +9,7 @@
 #ifndef MO_EXEC_BACKEND_CUDA_CUDA_H
 #define MO_EXEC_BACKEND_CUDA_CUDA_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,8 @@ struct mo_unit {
     mo_cuda_cache *cache;
     mo_cuda_shop *shop;
     mo_cuda_notes *notes;
+    pthread_t loader;   /* of libraries: preload.h */
+    bool loads;         /* it was begun */
     mo_cuda_blas *blas; /* NULL: not in this build */
     mo_cuda_dnn *dnn;   /* NULL: not in this build */
 };

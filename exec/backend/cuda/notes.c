@@ -58,6 +58,14 @@ const char *mo_cuda_notes_name(const mo_cuda_notes *notes, uint64_t key)
     return found ? found->name : NULL;
 }
 
+bool mo_cuda_notes_tell_of(const mo_cuda_notes *notes, const char *begin)
+{
+    for (size_t i = 0; i < notes->n; i++)
+        if (strncmp(notes->notes[i].name, begin, strlen(begin)) == 0)
+            return true;
+    return false;
+}
+
 static note *find_or_add(mo_cuda_notes *notes, uint64_t key)
 {
     note *found = find(notes, key);

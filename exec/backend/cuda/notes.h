@@ -17,6 +17,9 @@ bool mo_cuda_notes_find(const mo_cuda_notes *notes, uint64_t key,
 /* The way that was the fastest, or NULL; good until the next note is added. */
 const char *mo_cuda_notes_name(const mo_cuda_notes *notes, uint64_t key);
 
+/* Is there a note of a way whose name begins so? */
+bool mo_cuda_notes_tell_of(const mo_cuda_notes *notes, const char *begin);
+
 /* Instead of what was noted before.  Without memory nothing is noted. */
 void mo_cuda_notes_add(mo_cuda_notes *notes, uint64_t key, const char *name,
                        int64_t ns);

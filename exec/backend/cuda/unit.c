@@ -11,6 +11,7 @@
 #include "exec/backend/cuda/dnn.h"
 #include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/preload.h"
 #include "exec/backend/cuda/stage.h"
 
 static mo_status ask_device(mo_unit *unit, CUdevice_attribute attribute,
@@ -148,10 +149,12 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
         status = know_device(made, err);
     if (status == MO_OK) {
         made->overlap = may_overlap(made);
+        status = open_parts(made, err);
+    }
+    if (status == MO_OK) {
+        mo_cuda_preload_begin(made);
         status = open_context(made, err);
     }
-    if (status == MO_OK)
-        status = open_parts(made, err);
     if (status != MO_OK) {
         mo_cuda_close(made);
         return status;
@@ -177,6 +180,17 @@ mo_status mo_cuda_lane(mo_unit *unit, int lane, CUstream *stream, mo_error *err)
     return status;
 }
 
+/* What was used of them belongs to the device. */
+static void close_parts(mo_unit *unit)
+{
+    mo_cuda_dnn_close(unit, unit->dnn);
+    mo_cuda_blas_close(unit, unit->blas);
+    mo_cuda_shop_free(unit->shop);
+    unit->dnn = NULL;
+    unit->blas = NULL;
+    unit->shop = NULL;
+}
+
 static void close_device(mo_unit *unit)
 {
     const mo_cuda_api *api = unit->api;
@@ -186,9 +200,7 @@ static void close_device(mo_unit *unit)
     if (unit->stream)
         api->cuStreamSynchronize(unit->stream);
     mo_cuda_stage_clear(unit);
-    mo_cuda_dnn_close(unit, unit->dnn);
-    mo_cuda_blas_close(unit, unit->blas);
-    mo_cuda_shop_free(unit->shop);
+    close_parts(unit);
     mo_cuda_index_unwatch(unit);
     while (unit->n_pieces > 0)
         mo_cuda_free(unit, unit->pieces[unit->n_pieces - 1].at);
@@ -203,8 +215,10 @@ void mo_cuda_close(mo_unit *unit)
 {
     if (!unit)
         return;
+    mo_cuda_preload_end(unit);
     if (unit->context)
         close_device(unit);
+    close_parts(unit);
     mo_cuda_notes_close(unit->notes);
     mo_cuda_cache_free(unit->cache);
     free(unit->pieces);
