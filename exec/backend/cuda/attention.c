@@ -3,16 +3,17 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/digest.h"
 #include "exec/backend/check.h"
 #include "exec/backend/cuda/choose.h"
+#include "exec/backend/cuda/notes.h"
 
 /* One way to cut it. */
 typedef struct way {
     char name[48];
-    uint64_t digest; /* of its source */
     mo_cuda_function *function;
     mo_cuda_grid grid;
 } way;
@@ -24,6 +25,7 @@ typedef struct attention_kernel {
     way ways[MO_CUDA_ATTENTION_CUTS];
     int n_ways; /* 0: there is nothing to do */
     int best;
+    uint64_t key; /* of it in the notes */
 } attention_kernel;
 
 /* ---- prepare */
@@ -61,8 +63,27 @@ static mo_cuda_attention_task task_of(const mo_unit *unit, const mo_call *call,
     return task;
 }
 
+/* The name of the fastest way, if that is known; or NULL.  Sources have all
+ * numbers in them: one of them tells what is to be done. */
+static mo_status find_note(mo_unit *unit, const mo_cuda_attention_task *task,
+                           const mo_cuda_attention_cut *cut,
+                           attention_kernel *kernel, const char **noted,
+                           mo_error *err)
+{
+    mo_cuda_grid grid;
+    mo_code code = { 0 };
+    mo_status status = mo_cuda_attention_source(task, cut, &code, &grid, err);
+
+    if (status == MO_OK)
+        kernel->key = mo_digest_of(code.text, code.size);
+    mo_code_clear(&code);
+    *noted = mo_cuda_notes_name(unit->notes, kernel->key);
+    return status;
+}
+
+/* Unless only another one is wanted. */
 static mo_status add_way(mo_unit *unit, const mo_cuda_attention_task *task,
-                         const mo_cuda_attention_cut *cut,
+                         const mo_cuda_attention_cut *cut, const char *only,
                          attention_kernel *kernel, mo_error *err)
 {
     way *made = &kernel->ways[kernel->n_ways];
@@ -70,10 +91,10 @@ static mo_status add_way(mo_unit *unit, const mo_cuda_attention_task *task,
     mo_status status =
         mo_cuda_attention_source(task, cut, &code, &made->grid, err);
 
-    if (status == MO_OK && made->grid.shared <= unit->shared_most) {
-        snprintf(made->name, sizeof made->name, "%dx%d warps, %d deep, %d span",
-                 cut->across, cut->along, cut->deep, cut->span);
-        made->digest = mo_digest_of(code.text, code.size);
+    snprintf(made->name, sizeof made->name, "%dx%d warps, %d deep, %d span",
+             cut->across, cut->along, cut->deep, cut->span);
+    if (status == MO_OK && made->grid.shared <= unit->shared_most &&
+        (!only || strcmp(only, made->name) == 0)) {
         status =
             mo_cuda_ask(unit, code.text, "attention", &made->function, err);
         kernel->n_ways += status == MO_OK;
@@ -82,21 +103,28 @@ static mo_status add_way(mo_unit *unit, const mo_cuda_attention_task *task,
     return status;
 }
 
-/* Without measuring the first one will do.  Rows go everywhere. */
+/* Without measuring the first one will do, and what was the fastest before is
+ * enough.  Rows go everywhere. */
 static mo_status add_ways(mo_unit *unit, mo_cuda_attention_task *task,
                           attention_kernel *kernel, mo_error *err)
 {
     mo_cuda_attention_cut cuts[MO_CUDA_ATTENTION_CUTS] = { { 0 } };
     int n = task->tensor ? mo_cuda_attention_cuts(task, unit->sms, cuts) : 1;
+    const char *only = NULL;
     mo_status status = MO_OK;
 
     if (!unit->options.measure)
         n = 1;
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = add_way(unit, task, &cuts[i], kernel, err);
+    if (n > 1)
+        status = find_note(unit, task, &cuts[0], kernel, &only, err);
+    for (int i = 0; i < n && only && status == MO_OK; i++)
+        status = add_way(unit, task, &cuts[i], only, kernel, err);
+    if (kernel->n_ways == 0)
+        for (int i = 0; i < n && status == MO_OK; i++)
+            status = add_way(unit, task, &cuts[i], NULL, kernel, err);
     if (status == MO_OK && kernel->n_ways == 0) {
         task->tensor = false;
-        status = add_way(unit, task, &cuts[0], kernel, err);
+        status = add_way(unit, task, &cuts[0], NULL, kernel, err);
     }
     return status;
 }
@@ -239,15 +267,6 @@ static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
     return launch(t->unit, t->kernel, i, t->in, &t->out, stream, err);
 }
 
-static uint64_t key_of(const attention_kernel *kernel)
-{
-    uint64_t digests[MO_CUDA_ATTENTION_CUTS] = { 0 };
-
-    for (int i = 0; i < kernel->n_ways; i++)
-        digests[i] = kernel->ways[i].digest;
-    return mo_digest_of(digests, sizeof digests);
-}
-
 static mo_status settle(mo_unit *unit, mo_kernel *kernel, mo_error *err)
 {
     attention_kernel *attention = (attention_kernel *) kernel;
@@ -262,9 +281,8 @@ static mo_status settle(mo_unit *unit, mo_kernel *kernel, mo_error *err)
         names[i] = attention->ways[i].name;
     status = begin_trial(&t, err);
     if (status == MO_OK)
-        status =
-            mo_cuda_choose(unit, key_of(attention), names, attention->n_ways,
-                           try_way, &t, &attention->best, &ns, err);
+        status = mo_cuda_choose(unit, attention->key, names, attention->n_ways,
+                                try_way, &t, &attention->best, &ns, err);
     mo_cuda_free(unit, t.memory);
     free(t.in);
     return status;
