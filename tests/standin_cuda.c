@@ -48,52 +48,32 @@ CUresult cuDriverGetVersion(int *version)
 
 static const struct {
     CUresult code;
-    const char *name, *text;
+    const char *text;
 } errors[] = {
-    { CUDA_SUCCESS, "CUDA_SUCCESS", "no error" },
-    { CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE",
-      "invalid argument" },
-    { CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
-    { CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE",
-      "invalid device ordinal" },
-    { CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE",
-      "device kernel image is invalid" },
-    { CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE",
-      "invalid resource handle" },
-    { CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE",
+    { CUDA_SUCCESS, "no error" },
+    { CUDA_ERROR_INVALID_VALUE, "invalid argument" },
+    { CUDA_ERROR_OUT_OF_MEMORY, "out of memory" },
+    { CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal" },
+    { CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid" },
+    { CUDA_ERROR_INVALID_HANDLE, "invalid resource handle" },
+    { CUDA_ERROR_ILLEGAL_STATE,
       "the operation cannot be performed in the present state" },
-    { CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
-    { CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED",
-      "unspecified launch failure" },
-    { CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
-      "operation not supported" },
+    { CUDA_ERROR_NOT_FOUND, "named symbol not found" },
+    { CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure" },
+    { CUDA_ERROR_NOT_SUPPORTED, "operation not supported" },
     { CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-      "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
       "operation not permitted when stream is capturing" },
-    { CUDA_ERROR_STREAM_CAPTURE_MERGE, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
-      "two captures would be merged" },
-    { CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+    { CUDA_ERROR_STREAM_CAPTURE_MERGE, "two captures would be merged" },
+    { CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
       "capturing stream has unjoined work" },
     { CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-      "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
       "dependency created on uncaptured work in another stream" },
-    { CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT",
+    { CUDA_ERROR_CAPTURED_EVENT,
       "operation not permitted on an event last recorded in a capturing "
       "stream" },
 };
 
 enum { N_ERRORS = sizeof errors / sizeof *errors };
-
-CUresult cuGetErrorName(CUresult code, const char **name)
-{
-    for (int i = 0; i < N_ERRORS; i++)
-        if (errors[i].code == code) {
-            *name = errors[i].name;
-            return CUDA_SUCCESS;
-        }
-    *name = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
-}
 
 CUresult cuGetErrorString(CUresult code, const char **text)
 {
@@ -121,12 +101,6 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 CUresult cuDeviceGetName(char *name, int room, CUdevice device)
 {
     snprintf(name, (size_t) room, "Stand-in");
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
-{
-    *bytes = STANDIN_MEMORY;
     return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
@@ -201,10 +175,4 @@ CUresult cuCtxSetCurrent(CUcontext context)
 {
     (void) context;
     return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSynchronize(void)
-{
-    return standin_is_capturing() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                  : CUDA_SUCCESS;
 }

@@ -174,20 +174,6 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
-                                                     CUfunction function,
-                                                     int threads,
-                                                     size_t dynamic)
-{
-    size_t shared = function->module->n_statics + dynamic + 1024;
-    int by_shared = (int) ((STANDIN_SHARED + 1024) / shared);
-    int by_threads = 2048 / (threads > 0 ? threads : 1);
-
-    *blocks = by_shared < by_threads ? by_shared : by_threads;
-    *blocks = *blocks < 32 ? *blocks : 32;
-    return CUDA_SUCCESS;
-}
-
 static int count_args(const struct CUfunc_st *function, size_t *bytes)
 {
     int n = 0;

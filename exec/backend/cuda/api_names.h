@@ -8,17 +8,14 @@
 #define MO_CUDA_DRIVER_NAMES(X)                                                \
     X(cuInit)                                                                  \
     X(cuDriverGetVersion)                                                      \
-    X(cuGetErrorName)                                                          \
     X(cuGetErrorString)                                                        \
     X(cuDeviceGetCount)                                                        \
     X(cuDeviceGet)                                                             \
     X(cuDeviceGetName)                                                         \
     X(cuDeviceGetAttribute)                                                    \
-    X(cuDeviceTotalMem)                                                        \
     X(cuDevicePrimaryCtxRetain)                                                \
     X(cuDevicePrimaryCtxRelease)                                               \
     X(cuCtxSetCurrent)                                                         \
-    X(cuCtxSynchronize)                                                        \
     X(cuMemGetInfo)                                                            \
     X(cuMemAlloc)                                                              \
     X(cuMemFree)                                                               \
@@ -50,7 +47,6 @@
     X(cuModuleGetFunction)                                                     \
     X(cuFuncGetAttribute)                                                      \
     X(cuFuncSetAttribute)                                                      \
-    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                             \
     X(cuLaunchKernelEx)
 
 #define MO_CUDA_NVRTC_NAMES(X)                                                 \

@@ -212,3 +212,12 @@ void mo_code_indices(mo_code *code, const char *at, const int64_t *extent,
         add_index(code, type, d, extent[d], d == outermost);
     mo_code_text(code, "(void) rest;\n");
 }
+
+mo_code_extra mo_code_extra_of(const mo_call *call, const void *const *in)
+{
+    mo_code_extra extra = { { NULL } };
+
+    for (int i = 1; call->after && i < call->after->n_operands; i++)
+        extra.pointers[i - 1] = in[call->first_extra + i - 1];
+    return extra;
+}

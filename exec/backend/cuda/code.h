@@ -61,25 +61,8 @@ void mo_code_point(mo_code *code, const mo_point *point, mo_elem stored,
 void mo_code_stored(mo_elem stored, const char *value,
                     char result[MO_CODE_RESULT_SIZE]);
 
-/*
- * The epilogue of a call as functions of the device, which finish an element of
- * out[0] and store it:
- *
- *     static __device__ void NAME(long long at, R v, struct mo_extra p, T *out)
- *     static __device__ void NAME_at(long long i0, ..., R v, ...)
- *
- * at counts in the order of the result's shape, whatever its order in memory;
- * the second takes its indices instead (as many as it has dimensions, at least
- * one), for kernels that have them at hand.  R is float, or double for f64, or
- * long long for integers.  lies is how out[0] lies, which after->out repeats;
- * where there is no program, the element is only converted and stored.  struct
- * mo_extra is declared before: pointers to in[first_extra ...], the last
- * argument of the kernel.
- */
-void mo_code_epilogue(mo_code *code, const char *name, const mo_call *call,
-                      const mo_desc *out, const mo_access *lies);
-
-/* What that argument holds: extra is passed as &extra. */
+/* What an epilogue reads besides what is computed, in[first_extra ...]: struct
+ * mo_extra, the last argument of kernels. */
 typedef struct mo_code_extra {
     const void *pointers[MO_POINT_MAX_OPERANDS];
 } mo_code_extra;

@@ -1,9 +1,7 @@
 /*
- * finish.h - how kernels end that know where in memory their results go.
- *
- * code.h's epilogues take one element and its indices; these take several
- * neighbours as the result lies, and load and store them 16 bytes at a time
- * where that can be done.
+ * finish.h - how kernels end: the epilogue of a call as functions of the
+ * device, which take several neighbours as the result lies, and load and store
+ * them 16 bytes at a time where that can be done.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_FINISH_H
 #define MO_EXEC_BACKEND_CUDA_FINISH_H

@@ -361,36 +361,3 @@ mo_status mo_cuda_launch(mo_unit *unit, const mo_cuda_function *function,
         unit->api->cuLaunchKernelEx(&config, function->function, args, NULL),
         err);
 }
-
-mo_status mo_cuda_function_needs(mo_unit *unit,
-                                 const mo_cuda_function *function, int threads,
-                                 size_t shared, mo_cuda_needs *needs,
-                                 mo_error *err)
-{
-    const struct {
-        CUfunction_attribute attribute;
-        int *to;
-    } wanted[] = {
-        { CU_FUNC_ATTRIBUTE_NUM_REGS, &needs->registers },
-        { CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &needs->shared },
-        { CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &needs->local },
-        { CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &needs->most_threads },
-    };
-    const mo_cuda_api *api = unit->api;
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (status == MO_OK)
-            status = mo_cuda_check(api, "cuFuncGetAttribute",
-                                   api->cuFuncGetAttribute(wanted[i].to,
-                                                           wanted[i].attribute,
-                                                           function->function),
-                                   err);
-    if (status != MO_OK)
-        return status;
-    return mo_cuda_check(
-        api, "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-        api->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &needs->blocks_per_sm, function->function, threads, shared),
-        err);
-}

@@ -42,15 +42,6 @@ mo_status mo_cuda_launch(mo_unit *unit, const mo_cuda_function *function,
                          const mo_cuda_grid *grid, CUstream stream, void **args,
                          mo_error *err);
 
-/* Registers, shared and local bytes, most threads of a block: for choices. */
-typedef struct mo_cuda_needs {
-    int registers, shared, local, most_threads, blocks_per_sm;
-} mo_cuda_needs;
-mo_status mo_cuda_function_needs(mo_unit *unit,
-                                 const mo_cuda_function *function, int threads,
-                                 size_t shared, mo_cuda_needs *needs,
-                                 mo_error *err);
-
 /* The i-th source that was asked for, and the name of a function in it; NULL
  * beyond the last.  For tests that compile them for other devices. */
 const char *mo_cuda_shop_source(const mo_cuda_shop *shop, size_t i,
