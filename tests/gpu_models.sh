@@ -5,6 +5,7 @@
 # and on processors.  MOIRAI_SEED says which placements, 1 unless given.
 group=models
 . "${top_srcdir:=.}/tests/gpu_jobs.sh"
+. "$top_srcdir/tests/placed.sh"
 
 seed=${MOIRAI_SEED:-1}
 measure=
@@ -34,18 +35,6 @@ cluster()
         done
     done
     echo '</cluster>'
-}
-
-# The ops of a verdict, placed on so many devices by a seed.
-placed_at_random()
-{
-    awk -v n="$2" -v seed="$3" '
-        BEGIN { srand(seed); print "{" }
-        /^  "placement"/ { inside = 1; next }
-        inside && /^  }/ { inside = 0 }
-        inside { sub(/"[^"]*",?$/, ""); printf "%s%s\"D%d\"", between, $0,
-            1 + int(rand() * n); between = ",\n" }
-        END { print "\n}" }' "$1"
 }
 
 # run NAME OPTION...: a job with the network, its inputs and outputs.
@@ -84,7 +73,7 @@ place_at_random()
     k=$seed
     for devices in gg gc ggg gcg gcc ggc; do
         precision=$([ $((k % 2)) -eq 0 ] && echo tf32 || echo f32)
-        placed_at_random "$dir/$1.json" ${#devices} $k >"$dir/$1-$k.json"
+        placed_at_random "$dir/$1.json" ${#devices} "$k" >"$dir/$1-$k.json"
         run "$1-$precision-on-$devices" --no-measure --runs 2 \
             --precision "$precision" -c "$dir/$devices.xml" \
             --graph "$model/model.xml" "$dir/$1-$k.json"

@@ -5,6 +5,7 @@
 # to begin, 1 unless given.
 . "${top_srcdir:=.}/tests/tap.sh"
 . "$top_srcdir/tests/ranks.sh"
+. "$top_srcdir/tests/placed.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
@@ -29,18 +30,6 @@ cluster()
 for n in 1 2 3 4; do
     cluster $n >"$work/$n.xml"
 done
-
-# The ops of a verdict, placed on so many devices by a seed.
-placed_at_random()
-{
-    awk -v n="$2" -v seed="$3" '
-        BEGIN { srand(seed); print "{" }
-        /^  "placement"/ { inside = 1; next }
-        inside && /^  }/ { inside = 0 }
-        inside { sub(/"[^"]*",?$/, ""); printf "%s%s\"D%d\"", between, $0,
-            1 + int(rand() * n); between = ",\n" }
-        END { print "\n}" }' "$1"
-}
 
 # Options that give a network its inputs.
 inputs()
