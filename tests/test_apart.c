@@ -1,44 +1,22 @@
 /* Claims of exec/run.h for devices with memory of their own: they compute what
  * CPUs do, to the last bit, whatever runs side by side. */
-#include "exec/run.h"
-
-#include "base/random.h"
 #include "exec/links.h"
 #include "tests/apart.h"
-#include "tests/random_plan.h"
+#include "tests/plan_runner.h"
 #include "tests/suite.h"
 
-enum { MAX_INPUTS = 2, LANES = 4, RUNS = 3 };
+enum { LANES = 4, RUNS = 3 };
 
 static const int lanes[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES, LANES };
 
 typedef struct running {
     random_plan made;
-    mo_world *world;
-    mo_dense inputs[MAX_INPUTS];
-    const mo_backend *backends[RANDOM_PLAN_DEVICES];
-    mo_unit_options units[RANDOM_PLAN_DEVICES];
-    int rank_of[RANDOM_PLAN_DEVICES];
-    mo_run_options options;
-    mo_run_result result;
+    plan_runner runner;
 } running;
-
-static void make_inputs(running *r, unsigned seed)
-{
-    const mo_plan *plan = r->made.plan;
-
-    ck_assert_int_le(plan->n_inputs, MAX_INPUTS);
-    for (int i = 0; i < plan->n_inputs; i++) {
-        MUST(mo_dense_new(&plan->inputs[i].desc, &r->inputs[i], &err));
-        mo_dense_random(&r->inputs[i], mo_random_seed(seed, (uint64_t) i), 1,
-                        2);
-    }
-}
 
 /* apart: bit d says whether device d is. */
 static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
 {
-    memset(r, 0, sizeof *r);
     if (seed % 2)
         random_plan_of(&r->made, random_picture(seed), random_picture(seed),
                        NULL, seed, n_devices);
@@ -50,49 +28,29 @@ static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
     r->made.source.layout = seed % 4 > 1;
     r->made.source.fuse = seed % 3 == 0;
     MUST(mo_plan_make(&r->made.source, &r->made.plan, &err));
-    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++) {
-        r->backends[d] = apart >> d & 1 ? &apart_backend : &mo_backend_cpu;
-        r->units[d] = (mo_unit_options){ .threads = 1 };
-    }
-    make_inputs(r, seed);
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &r->world, &err));
-    r->options = (mo_run_options){ .transport = &mo_transport_local,
-                                   .world = r->world,
-                                   .backends = r->backends,
-                                   .units = r->units,
-                                   .rank_of = r->rank_of,
-                                   .inputs = r->inputs,
-                                   .warm_ups = 1,
-                                   .runs = RUNS,
-                                   .trace = true };
+    plan_runner_begin(&r->runner, r->made.plan, seed);
+    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
+        if (apart >> d & 1)
+            r->runner.backends[d] = &apart_backend;
+    r->runner.options.warm_ups = 1;
+    r->runner.options.runs = RUNS;
+    r->runner.options.trace = true;
 }
 
 static void run(running *r)
 {
-    MUST(mo_run_plan(r->made.plan, &r->options, &r->result, &err));
+    plan_runner_go(&r->runner);
 }
 
 static void tear_down(running *r)
 {
-    mo_run_result_clear(&r->result);
-    mo_transport_local.close(r->world);
-    for (int i = 0; i < MAX_INPUTS; i++)
-        mo_dense_clear(&r->inputs[i]);
+    plan_runner_end(&r->runner);
     random_plan_clear(&r->made);
-}
-
-static bool is_same(const mo_dense *a, const mo_dense *b)
-{
-    return mo_desc_equal(&a->desc, &b->desc) &&
-           memcmp(a->data, b->data, (size_t) mo_desc_bytes(&a->desc)) == 0;
 }
 
 static void check_same(const running *a, const running *b, int seed)
 {
-    ck_assert_int_eq(a->result.n_outputs, b->result.n_outputs);
-    for (int i = 0; i < a->result.n_outputs; i++)
-        ck_assert_msg(is_same(&a->result.outputs[i], &b->result.outputs[i]),
-                      "seed %d: output %d differs", seed, i);
+    check_outputs_equal(&a->runner.result, &b->runner.result, seed);
 }
 
 /* ---- claims */
@@ -120,9 +78,9 @@ START_TEST(call_by_call_and_cold_they_are_the_same)
     set_up(&recorded, (unsigned) _i, 2, 3);
     set_up(&eager, (unsigned) _i, 2, 3);
     set_up(&cold, (unsigned) _i, 2, 3);
-    eager.options.eager = true;
-    cold.options.warm_ups = 0;
-    cold.options.runs = 1;
+    eager.runner.options.eager = true;
+    cold.runner.options.warm_ups = 0;
+    cold.runner.options.runs = 1;
     run(&recorded);
     run(&eager);
     run(&cold);
@@ -145,7 +103,7 @@ START_TEST(calls_are_timed_by_themselves)
         int64_t wanted = 0, busy = 0, end = 0;
 
         for (int s = 0; s < on->n_steps; s++) {
-            const mo_run_step *step = &r.result.steps[d][s];
+            const mo_run_step *step = &r.runner.result.steps[d][s];
 
             wanted = on->steps[s].kind == MO_STEP_COMPUTE
                          ? wanted + APART_CALL_NS
@@ -155,11 +113,12 @@ START_TEST(calls_are_timed_by_themselves)
             end = step->end_ns > end ? step->end_ns : end;
             if (on->steps[s].kind != MO_STEP_COMPUTE)
                 continue;
-            ck_assert_int_eq(r.result.call_ns[on->steps[s].what], wanted);
+            ck_assert_int_eq(r.runner.result.call_ns[on->steps[s].what],
+                             wanted);
             busy += wanted;
         }
-        ck_assert_int_eq(r.result.busy_ns[d], busy);
-        ck_assert_int_le(end, r.result.median_ns);
+        ck_assert_int_eq(r.runner.result.busy_ns[d], busy);
+        ck_assert_int_le(end, r.runner.result.median_ns);
     }
     tear_down(&r);
 }
@@ -175,11 +134,11 @@ START_TEST(what_is_allocated_is_what_was_planned)
     run(&r);
     for (int d = 0; d < 2; d++) {
         const mo_plan_device *on = &r.made.plan->devices[d];
-        int64_t known = on->arena_bytes + r.result.workspace_bytes[d];
+        int64_t known = on->arena_bytes + r.runner.result.workspace_bytes[d];
 
-        ck_assert_int_ge(r.result.allocated_bytes[d], known);
+        ck_assert_int_ge(r.runner.result.allocated_bytes[d], known);
         /* Each weight begins at a multiple of 256. */
-        ck_assert_int_le(r.result.allocated_bytes[d],
+        ck_assert_int_le(r.runner.result.allocated_bytes[d],
                          known + on->weight_bytes +
                              (int64_t) 256 * r.made.plan->n_values);
     }
@@ -194,8 +153,9 @@ START_TEST(a_device_that_is_too_small_says_what_it_needs_and_has)
 
     set_up(&r, 5, 1, 1);
     apart_free_bytes = 100;
-    ck_assert_int_eq(mo_run_plan(r.made.plan, &r.options, &r.result, &err),
-                     MO_E_MEMORY);
+    ck_assert_int_eq(
+        mo_run_plan(r.made.plan, &r.runner.options, &r.runner.result, &err),
+        MO_E_MEMORY);
     ck_assert_ptr_nonnull(strstr(err.text, "device 'A' needs "));
     ck_assert_ptr_nonnull(strstr(err.text, " 100 are free; place less there"));
     tear_down(&r);
@@ -211,10 +171,11 @@ START_TEST(messages_are_timed)
     running r;
 
     set_up(&r, 2, 2, 3);
-    MUST(mo_links_measure(
-        &(mo_links_options){
-            .n_devices = 2, .ids = ids, .run = &r.options, .repeats = 3 },
-        &rows, &n, &err));
+    MUST(mo_links_measure(&(mo_links_options){ .n_devices = 2,
+                                               .ids = ids,
+                                               .run = &r.runner.options,
+                                               .repeats = 3 },
+                          &rows, &n, &err));
     ck_assert_int_gt(n, 0);
     ck_assert_int_eq(n % 2, 0);
     for (int i = 0; i < n; i++)

@@ -1,39 +1,8 @@
 /* Claims of exec/plan/attend.c: attention that is spelled out becomes a call,
  * which computes the same, and nothing is left of what moved its operands. */
-#include "exec/compare.h"
 #include "exec/plan/verify.h"
-#include "exec/run.h"
-
-#include "base/random.h"
-#include "tests/random_plan.h"
+#include "tests/plan_runner.h"
 #include "tests/suite.h"
-
-static void run(mo_plan *plan, unsigned seed, mo_run_result *result)
-{
-    const mo_backend *backends[RANDOM_PLAN_DEVICES];
-    mo_unit_options units[RANDOM_PLAN_DEVICES];
-    int rank_of[RANDOM_PLAN_DEVICES] = { 0 };
-    mo_dense input = { 0 };
-    mo_run_options options = { .transport = &mo_transport_local,
-                               .backends = backends,
-                               .units = units,
-                               .rank_of = rank_of,
-                               .inputs = &input,
-                               .runs = 1 };
-
-    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++) {
-        backends[d] = &mo_backend_cpu;
-        units[d] = (mo_unit_options){ .threads = 1 };
-    }
-    ck_assert_int_eq(plan->n_inputs, 1);
-    MUST(mo_dense_new(&plan->inputs[0].desc, &input, &err));
-    mo_dense_random(&input, seed, 1, 2);
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &options.world,
-                                 &err));
-    MUST(mo_run_plan(plan, &options, result, &err));
-    mo_transport_local.close(options.world);
-    mo_dense_clear(&input);
-}
 
 static int count(const mo_plan *plan, mo_call_kind kind)
 {
@@ -60,18 +29,6 @@ static mo_plan *attend(random_plan *r, const bool *attend_on, bool fuse)
     MUST(mo_plan_make(&r->source, &plan, &err));
     ck_assert_msg(mo_plan_verify(plan, &why) == MO_OK, "%s", why.text);
     return plan;
-}
-
-static void check_same(const mo_run_result *a, const mo_run_result *b,
-                       double allowed, int seed)
-{
-    ck_assert_int_eq(a->n_outputs, b->n_outputs);
-    for (int i = 0; i < a->n_outputs; i++) {
-        mo_difference d = mo_compare(&a->outputs[i], &b->outputs[i]);
-
-        ck_assert_msg(d.same_shape && d.relative < allowed,
-                      "seed %d: output %d is off by %g", seed, i, d.relative);
-    }
 }
 
 static int must_fail(mo_plan *plan)
@@ -122,9 +79,9 @@ START_TEST(attention_computes_the_same)
 
     make(&r, (unsigned) _i, 1 + _i % 3);
     plan = attend(&r, everywhere, _i % 2);
-    run(r.plan, (unsigned) _i, &plain);
-    run(plan, (unsigned) _i, &result);
-    check_same(&result, &plain, 1e-5, _i);
+    plan_runner_result(r.plan, (unsigned) _i, &plain);
+    plan_runner_result(plan, (unsigned) _i, &result);
+    check_outputs_close(&result, &plain, 1e-5, _i);
     mo_run_result_clear(&result);
     mo_run_result_clear(&plain);
     mo_plan_free(plan);
@@ -141,11 +98,11 @@ START_TEST(halves_are_nearly_the_same)
     mo_plan *plan;
 
     make(&r, (unsigned) _i, 1);
-    run(r.plan, (unsigned) _i, &plain);
+    plan_runner_result(r.plan, (unsigned) _i, &plain);
     r.source.reals = MO_F16;
     plan = attend(&r, &here, true);
-    run(plan, (unsigned) _i, &result);
-    check_same(&result, &plain, 1e-2, _i);
+    plan_runner_result(plan, (unsigned) _i, &result);
+    check_outputs_close(&result, &plain, 1e-2, _i);
     mo_run_result_clear(&result);
     mo_run_result_clear(&plain);
     mo_plan_free(plan);

@@ -11,10 +11,10 @@
 #include "exec/backend/cuda/api.h"
 #include "ingest/read.h"
 #include "tests/cuda_pair.h"
-#include "tests/random_plan.h"
+#include "tests/plan_runner.h"
 #include "tests/suite.h"
 
-enum { MAX_INPUTS = 2, MAX_PIECES = 4096 };
+enum { MAX_PIECES = 4096 };
 
 /* ---- the driver, as it is asked */
 
@@ -131,38 +131,19 @@ static void make_known(random_plan *r, const char *name)
     plan_again(r);
 }
 
-static void make_inputs(const mo_plan *plan, mo_dense *inputs)
-{
-    ck_assert_int_le(plan->n_inputs, MAX_INPUTS);
-    for (int i = 0; i < plan->n_inputs; i++) {
-        MUST(mo_dense_new(&plan->inputs[i].desc, &inputs[i], &err));
-        mo_dense_random(&inputs[i], (uint64_t) i, 1, 2);
-    }
-}
-
 static void run(const mo_plan *plan, bool measure, mo_run_result *result)
 {
-    const mo_backend *backends[] = { &mo_backend_cuda };
-    const mo_unit_options units[] = {
-        { .threads = 1, .measure = measure, .cache = "" }
-    };
-    mo_dense inputs[MAX_INPUTS] = { { .data = NULL } };
-    mo_world *world = NULL;
-    mo_run_options options = { .transport = &mo_transport_local,
-                               .backends = backends,
-                               .units = units,
-                               .rank_of = (const int[]){ 0 },
-                               .inputs = inputs,
-                               .warm_ups = 1,
-                               .runs = 2 };
+    plan_runner r;
 
-    make_inputs(plan, inputs);
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &world, &err));
-    options.world = world;
-    MUST(mo_run_plan(plan, &options, result, &err));
-    mo_transport_local.close(world);
-    for (int i = 0; i < MAX_INPUTS; i++)
-        mo_dense_clear(&inputs[i]);
+    plan_runner_begin(&r, plan, 0);
+    r.backends[0] = &mo_backend_cuda;
+    r.units[0].measure = measure;
+    r.units[0].cache = "";
+    r.options.warm_ups = 1;
+    r.options.runs = 2;
+    plan_runner_go(&r);
+    plan_runner_take(&r, result);
+    plan_runner_end(&r);
 }
 
 /* ---- claims */

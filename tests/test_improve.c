@@ -1,39 +1,8 @@
 /* Claims of exec/plan: a plan whose calls are fused, or whose pictures lie
  * channels last, verifies, is smaller, and computes the same. */
-#include "exec/compare.h"
 #include "exec/plan/verify.h"
-#include "exec/run.h"
-
-#include "base/random.h"
-#include "tests/random_plan.h"
+#include "tests/plan_runner.h"
 #include "tests/suite.h"
-
-static void run(mo_plan *plan, unsigned seed, mo_run_result *result)
-{
-    const mo_backend *backends[RANDOM_PLAN_DEVICES];
-    mo_unit_options units[RANDOM_PLAN_DEVICES];
-    int rank_of[RANDOM_PLAN_DEVICES] = { 0 };
-    mo_dense input = { 0 };
-    mo_run_options options = { .transport = &mo_transport_local,
-                               .backends = backends,
-                               .units = units,
-                               .rank_of = rank_of,
-                               .inputs = &input,
-                               .runs = 1 };
-
-    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++) {
-        backends[d] = &mo_backend_cpu;
-        units[d] = (mo_unit_options){ .threads = 1 };
-    }
-    ck_assert_int_eq(plan->n_inputs, 1);
-    MUST(mo_dense_new(&plan->inputs[0].desc, &input, &err));
-    mo_dense_random(&input, seed, 1, 2);
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &options.world,
-                                 &err));
-    MUST(mo_run_plan(plan, &options, result, &err));
-    mo_transport_local.close(options.world);
-    mo_dense_clear(&input);
-}
 
 static int n_last(const mo_plan *plan)
 {
@@ -53,17 +22,6 @@ static int n_epilogues(const mo_plan *plan)
     return n;
 }
 
-static void check_same(const mo_run_result *a, const mo_run_result *b, int seed)
-{
-    ck_assert_int_eq(a->n_outputs, b->n_outputs);
-    for (int i = 0; i < a->n_outputs; i++) {
-        mo_difference d = mo_compare(&a->outputs[i], &b->outputs[i]);
-
-        ck_assert_msg(d.same_shape && d.relative < 1e-5,
-                      "seed %d: output %d is off by %g", seed, i, d.relative);
-    }
-}
-
 /* The network of the seed on so many devices, made again with these passes. */
 static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
                          const mo_run_result *plain)
@@ -79,8 +37,8 @@ static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
                   why.text);
     if (!layout)
         ck_assert_int_le(plan->n_calls, r->plan->n_calls);
-    run(plan, (unsigned) seed, &result);
-    check_same(&result, plain, seed);
+    plan_runner_result(plan, (unsigned) seed, &result);
+    check_outputs_close(&result, plain, 1e-5, seed);
     mo_run_result_clear(&result);
     mo_plan_free(plan);
 }
@@ -93,7 +51,7 @@ START_TEST(passes_change_nothing_that_comes_out)
 
     random_plan_of(&r, random_picture(seed), random_picture(seed), NULL, seed,
                    1 + _i % 3);
-    run(r.plan, seed, &plain);
+    plan_runner_result(r.plan, seed, &plain);
     check_passes(&r, _i, true, false, &plain);
     check_passes(&r, _i, false, true, &plain);
     check_passes(&r, _i, true, true, &plain);

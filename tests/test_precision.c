@@ -1,16 +1,11 @@
 /* Claims of exec/narrow.h and exec/plan/precision.c. */
 #include <math.h>
 
-#include "base/random.h"
-#include "exec/compare.h"
 #include "exec/narrow.h"
 #include "exec/plan/verify.h"
-#include "exec/run.h"
 #include "tests/apart.h"
-#include "tests/random_plan.h"
+#include "tests/plan_runner.h"
 #include "tests/suite.h"
-
-enum { MAX_INPUTS = 2 };
 
 static const mo_elem halves[] = { MO_F16, MO_BF16 };
 
@@ -84,8 +79,7 @@ END_TEST
 
 typedef struct running {
     random_plan made;
-    mo_dense inputs[MAX_INPUTS];
-    mo_run_result result;
+    plan_runner runner;
 } running;
 
 /* Pictures: real numbers all the way, and no decisions in between. */
@@ -105,38 +99,16 @@ static void make(running *r, unsigned seed, int n_devices, mo_elem reals)
 
 static void run(running *r, unsigned seed, const mo_backend *backend)
 {
-    const mo_plan *plan = r->made.plan;
-    const mo_backend *backends[RANDOM_PLAN_DEVICES];
-    mo_unit_options units[RANDOM_PLAN_DEVICES];
-    int rank_of[RANDOM_PLAN_DEVICES] = { 0 };
-    mo_run_options options = { .transport = &mo_transport_local,
-                               .backends = backends,
-                               .units = units,
-                               .rank_of = rank_of,
-                               .inputs = r->inputs,
-                               .warm_ups = 1,
-                               .runs = 1 };
-
-    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++) {
-        backends[d] = backend;
-        units[d] = (mo_unit_options){ .threads = 1 };
-    }
-    for (int i = 0; i < plan->n_inputs; i++) {
-        MUST(mo_dense_new(&plan->inputs[i].desc, &r->inputs[i], &err));
-        mo_dense_random(&r->inputs[i], mo_random_seed(seed, (uint64_t) i), 1,
-                        2);
-    }
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &options.world,
-                                 &err));
-    MUST(mo_run_plan(plan, &options, &r->result, &err));
-    mo_transport_local.close(options.world);
+    plan_runner_begin(&r->runner, r->made.plan, seed);
+    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
+        r->runner.backends[d] = backend;
+    r->runner.options.warm_ups = 1;
+    plan_runner_go(&r->runner);
 }
 
 static void clear(running *r)
 {
-    mo_run_result_clear(&r->result);
-    for (int i = 0; i < MAX_INPUTS; i++)
-        mo_dense_clear(&r->inputs[i]);
+    plan_runner_end(&r->runner);
     random_plan_clear(&r->made);
 }
 
@@ -149,16 +121,8 @@ START_TEST(outputs_are_close_and_as_before)
     make(&half, (unsigned) _i, n_devices, halves[_i % 2]);
     run(&full, (unsigned) _i, &mo_backend_cpu);
     run(&half, (unsigned) _i, _i % 4 < 2 ? &mo_backend_cpu : &apart_backend);
-    ck_assert_int_eq(full.result.n_outputs, half.result.n_outputs);
-    for (int i = 0; i < full.result.n_outputs; i++) {
-        mo_difference d =
-            mo_compare(&half.result.outputs[i], &full.result.outputs[i]);
-
-        ck_assert(mo_desc_equal(&half.result.outputs[i].desc,
-                                &full.result.outputs[i].desc));
-        ck_assert_msg(d.relative <= tolerances[_i % 2],
-                      "seed %d: output %d is %g off", _i, i, d.relative);
-    }
+    check_outputs_close(&half.runner.result, &full.runner.result,
+                        tolerances[_i % 2], _i);
     clear(&full);
     clear(&half);
 }
