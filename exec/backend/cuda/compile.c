@@ -71,7 +71,7 @@ static mo_status tell_complaint(const mo_cuda_api *api, nvrtcProgram program,
 
     if (api->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS &&
         size > 0 && (log = calloc(1, size + 1)) &&
-        api->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS)
+        api->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log)
         keep_complaint(log, line, sizeof line);
     free(log);
     return mo_fail(err, MO_E_IO,
