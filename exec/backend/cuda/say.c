@@ -16,6 +16,9 @@ static const char *cuda_remedy(CUresult result)
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_INVALID_DEVICE:
         return "see nvidia-smi and CUDA_VISIBLE_DEVICES";
+    case CUDA_ERROR_STUB_LIBRARY:
+        return "this file is only there to link with; let MOIRAI_CUDA name the "
+               "driver's";
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
