@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "exec/op/matmul.h"
+
 /* A window of one element that stops everywhere and sees no padding. */
 static bool is_pixel_wise(const mo_sweep *sweep)
 {
@@ -40,86 +42,6 @@ static bool as_matmul(const mo_call *call, mo_matmul_call *matmul)
         return conv_as_matmul(&call->u.conv, matmul);
     *matmul = call->u.matmul;
     return call->kind == MO_CALL_MATMUL;
-}
-
-static void turn(mo_matmul_side *side)
-{
-    int64_t row = side->row;
-
-    side->row = side->column;
-    side->column = row;
-}
-
-/* c = a b is c' = b' a': for a result that lies column by column. */
-static void swap_sides(mo_matmul_call *f)
-{
-    mo_matmul_side a = f->a;
-    int64_t m = f->m;
-
-    f->m = f->n;
-    f->n = m;
-    f->a = f->b;
-    f->b = a;
-    turn(&f->a);
-    turn(&f->b);
-    turn(&f->c);
-}
-
-static bool is_even(const mo_matmul_side *side, int outer, int inner,
-                    int64_t extent)
-{
-    return side->batch[outer] == side->batch[inner] * extent;
-}
-
-static void move_batch(mo_matmul_call *f, int to, int from)
-{
-    f->a.batch[to] = f->a.batch[from];
-    f->b.batch[to] = f->b.batch[from];
-    f->c.batch[to] = f->c.batch[from];
-}
-
-/* Neighbours that all three matrices step through evenly become one. */
-static void join_batches(mo_matmul_call *f)
-{
-    int n = 0;
-
-    for (int d = 0; d < f->n_batch; d++) {
-        int64_t extent = f->extent[d];
-
-        if (extent == 1)
-            continue;
-        if (n > 0 && is_even(&f->a, n - 1, d, extent) &&
-            is_even(&f->b, n - 1, d, extent) &&
-            is_even(&f->c, n - 1, d, extent)) {
-            move_batch(f, n - 1, d);
-            f->extent[n - 1] *= extent;
-            continue;
-        }
-        move_batch(f, n, d);
-        f->extent[n++] = extent;
-    }
-    f->n_batch = n;
-}
-
-/* A last batch dimension that reads b again and goes on with the rows of a and
- * c is more rows. */
-static bool is_more_rows(const mo_matmul_call *f, int d)
-{
-    if (f->b.batch[d] != 0)
-        return false;
-    return f->m == 1 || (f->a.batch[d] == f->m * f->a.row &&
-                         f->c.batch[d] == f->m * f->c.row);
-}
-
-static void take_as_rows(mo_matmul_call *f)
-{
-    int d = --f->n_batch;
-
-    if (f->m == 1) {
-        f->a.row = f->a.batch[d];
-        f->c.row = f->c.batch[d];
-    }
-    f->m *= f->extent[d];
 }
 
 /* rows x columns elements with these strides, seen column by column; what has
@@ -162,12 +84,7 @@ bool mo_cuda_gemm_of(const mo_call *call, mo_cuda_gemm *gemm)
 
     if (!as_matmul(call, &f))
         return false;
-    swapped = f.n > 1 && f.c.column != 1;
-    if (swapped)
-        swap_sides(&f);
-    join_batches(&f);
-    while (f.n_batch > 0 && is_more_rows(&f, f.n_batch - 1))
-        take_as_rows(&f);
+    swapped = mo_matmul_shorten(&f);
     if (f.n_batch > 1)
         return false;
     batched = f.n_batch == 1;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "exec/backend/cuda/finish.h"
+#include "exec/op/matmul.h"
 
 /* Offsets inside of one matrix are ints, also those of a tile beyond its end
  * that is not read. */
@@ -39,92 +40,6 @@ static void narrow_all(int *count, const int64_t *strides)
 }
 
 /* ---- products */
-
-static void turn(mo_matmul_side *side)
-{
-    int64_t row = side->row;
-
-    side->row = side->column;
-    side->column = row;
-}
-
-/* c = a b is c' = b' a'. */
-static void swap_sides(mo_matmul_call *f)
-{
-    mo_matmul_side a = f->a;
-    int64_t m = f->m;
-
-    f->m = f->n;
-    f->n = m;
-    f->a = f->b;
-    f->b = a;
-    turn(&f->a);
-    turn(&f->b);
-    turn(&f->c);
-}
-
-static void move_batch(mo_matmul_call *f, int to, int from)
-{
-    f->extent[to] = f->extent[from];
-    f->a.batch[to] = f->a.batch[from];
-    f->b.batch[to] = f->b.batch[from];
-    f->c.batch[to] = f->c.batch[from];
-}
-
-static bool goes_on(const mo_matmul_side *side, int outer, int inner,
-                    int64_t extent)
-{
-    return side->batch[outer] == side->batch[inner] * extent;
-}
-
-/* Can the outer dimension and the one behind it be counted as one? */
-static bool are_one(const mo_matmul_call *f, int outer, int inner)
-{
-    int64_t extent = f->extent[inner];
-
-    return goes_on(&f->a, outer, inner, extent) &&
-           goes_on(&f->b, outer, inner, extent) &&
-           goes_on(&f->c, outer, inner, extent);
-}
-
-static void join_batches(mo_matmul_call *f)
-{
-    int n = 0;
-
-    for (int d = 0; d < f->n_batch; d++) {
-        int64_t before = n > 0 ? f->extent[n - 1] : 1;
-
-        if (f->extent[d] == 1)
-            continue;
-        if (n > 0 && are_one(f, n - 1, d)) {
-            move_batch(f, n - 1, d);
-            f->extent[n - 1] *= before;
-        } else {
-            move_batch(f, n++, d);
-        }
-    }
-    f->n_batch = n;
-}
-
-/* The last batches are more rows where b stays and the rows of a and c go
- * on. */
-static bool take_as_rows(mo_matmul_call *f)
-{
-    int d = f->n_batch - 1;
-
-    if (d < 0 || f->b.batch[d] != 0)
-        return false;
-    if (f->m == 1) {
-        f->a.row = f->a.batch[d];
-        f->c.row = f->c.batch[d];
-    } else if (f->a.batch[d] != f->m * f->a.row ||
-               f->c.batch[d] != f->m * f->c.row) {
-        return false;
-    }
-    f->m *= f->extent[d];
-    f->n_batch = d;
-    return true;
-}
 
 static bool set_batches(const mo_matmul_call *f, mo_tensor_problem *p)
 {
@@ -199,16 +114,11 @@ static bool set_sizes(const mo_matmul_call *f, mo_tensor_problem *p)
 static bool read_matmul(const mo_cuda_task *task, mo_tensor_problem *p)
 {
     mo_matmul_call f = task->call->u.matmul;
-    bool swapped = f.n > 1 && f.c.column != 1;
+    bool swapped = mo_matmul_shorten(&f);
     mo_tensor_arguments *a = &p->arguments;
 
-    if (swapped)
-        swap_sides(&f);
     if (f.n > 1 && f.c.column != 1)
         return false;
-    join_batches(&f);
-    while (take_as_rows(&f)) {
-    }
     p->a_in = swapped ? 1 : 0;
     p->b_in = swapped ? 0 : 1;
     if (!set_sizes(&f, p))
