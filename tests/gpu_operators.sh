@@ -38,6 +38,7 @@ run_saved()
 judge()
 {
     awk '
+        BEGIN { n = 0 }
         FNR == NR { allowed[NR - 1] = $1 == 0 ? 0 : $1 > 1e-4 ? 2e-2 : 1e-4
                     next }
         /^    \{"name": .*"error": / {
