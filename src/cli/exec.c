@@ -184,8 +184,11 @@ static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
         .result = o->dry_run ? NULL : &w->result,
         .comparison = o->dry_run ? NULL : &w->comparison,
     };
-    mo_status status = o->dry_run ? MO_OK : compare(o, w, err);
+    mo_status status;
 
+    if (o->tolerance < 0)
+        o->tolerance = mo_exec_tolerance(&o->wants, w->job.plan);
+    status = o->dry_run ? MO_OK : compare(o, w, err);
     if (status == MO_OK)
         status = mo_exec_report(o, &outcome, err);
     if (status == MO_OK && !o->dry_run &&
@@ -238,8 +241,6 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     mo_status status = check_options(o, operands[0], err);
 
     (void) n_operands;
-    if (o->tolerance < 0)
-        o->tolerance = mo_exec_tolerance(&o->wants);
     if (status == MO_OK)
         status = open_world(o, &w, err);
     if (status != MO_OK)

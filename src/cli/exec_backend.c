@@ -43,9 +43,18 @@ mo_precision mo_exec_products(const mo_exec_wants *wants)
     return precisions[precision_of(wants)].products;
 }
 
-double mo_exec_tolerance(const mo_exec_wants *wants)
+/* A network of halves rounds to them wherever it runs. */
+double mo_exec_tolerance(const mo_exec_wants *wants, const mo_plan *plan)
 {
-    return precisions[precision_of(wants)].tolerance;
+    double tolerance = precisions[precision_of(wants)].tolerance;
+
+    for (int v = 0; v < plan->n_values; v++) {
+        mo_elem elem = plan->values[v].desc.elem;
+
+        if ((elem == MO_F16 || elem == MO_BF16) && tolerance < 2e-2)
+            tolerance = 2e-2;
+    }
+    return tolerance;
 }
 
 /* ----------------------------------------------------------------- backends */

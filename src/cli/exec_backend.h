@@ -13,6 +13,7 @@
 #include "cost/cluster.h"
 #include "exec/backend/backend.h"
 #include "exec/elem.h"
+#include "exec/plan/plan.h"
 
 /* What the options say. */
 typedef struct mo_exec_wants {
@@ -102,6 +103,6 @@ mo_elem mo_exec_reals(const mo_exec_wants *wants);
 mo_precision mo_exec_products(const mo_exec_wants *wants);
 
 /* How far off outputs may be where nobody says. */
-double mo_exec_tolerance(const mo_exec_wants *wants);
+double mo_exec_tolerance(const mo_exec_wants *wants, const mo_plan *plan);
 
 #endif
