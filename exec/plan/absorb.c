@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "exec/plan/moved.h"
+#include "exec/plan/uses.h"
 #include "exec/plan/values.h"
 
 typedef struct absorbing {
     mo_plan *plan;
     mo_values values;
     int n_values; /* at the beginning; the lists below are of these */
-    int *maker;   /* the call that makes its bytes, or MO_PLAN_NONE */
-    int *shown;   /* the value that now looks as it did: itself, or a view */
+    mo_uses uses;
+    int *shown; /* the value that now looks as it did: itself, or a view */
 } absorbing;
 
 static mo_plan_value *at(absorbing *a, int value)
@@ -26,7 +27,7 @@ static bool find_moved(absorbing *a, int value, int device, mo_moved *moved,
                        int *source)
 {
     int root = mo_value_root(a->values.items, value);
-    int maker = root < a->n_values ? a->maker[root] : MO_PLAN_NONE;
+    int maker = root < a->n_values ? a->uses.maker[root] : MO_PLAN_NONE;
     const mo_plan_call *copy;
 
     if (maker == MO_PLAN_NONE)
@@ -146,12 +147,11 @@ static void read_source(mo_point *point, int operand, const mo_walk *found)
 /* Operand `operand` of a program is in[i] of the call.  An epilogue cannot have
  * its result cut: that is its call's. */
 static mo_status absorb_in_program(absorbing *a, mo_plan_call *reader,
-                                   mo_point **point, int operand, int i,
+                                   mo_point *point, int operand, int i,
                                    bool may_cut, bool *absorbs, mo_error *err)
 {
     mo_plan_value *out = at(a, reader->call.out[0]);
-    mo_walk walk =
-        walk_of(&out->desc.shape, &(*point)->operands[operand].access);
+    mo_walk walk = walk_of(&out->desc.shape, &point->operands[operand].access);
     mo_walk found;
     mo_walk_parts parts;
     mo_moved moved;
@@ -170,11 +170,11 @@ static mo_status absorb_in_program(absorbing *a, mo_plan_call *reader,
 
         if (status != MO_OK)
             return status;
-        for (int k = 0; k < (*point)->n_operands; k++)
-            cut_access(&(*point)->operands[k].access, &found, &parts);
-        cut_access(&(*point)->out, &found, &parts);
+        for (int k = 0; k < point->n_operands; k++)
+            cut_access(&point->operands[k].access, &found, &parts);
+        cut_access(&point->out, &found, &parts);
     }
-    read_source(*point, operand, &found);
+    read_source(point, operand, &found);
     reader->call.in[i] = source;
     *absorbs = true;
     return MO_OK;
@@ -224,18 +224,18 @@ static mo_status absorb_operand(absorbing *a, mo_plan_call *reader, int i,
                                 bool *absorbs, mo_error *err)
 {
     mo_call *call = &reader->call;
-    mo_point *point = &call->u.point;
 
     *absorbs = false;
     if (call->after && i >= call->first_extra)
-        return absorb_in_program(a, reader, &call->after,
+        return absorb_in_program(a, reader, call->after,
                                  i - call->first_extra + 1, i, false, absorbs,
                                  err);
     switch (call->kind) {
     case MO_CALL_COPY:
         return absorb_in_copy(a, reader, i, absorbs, err);
     case MO_CALL_POINT:
-        return absorb_in_program(a, reader, &point, i, i, true, absorbs, err);
+        return absorb_in_program(a, reader, &call->u.point, i, i, true, absorbs,
+                                 err);
     case MO_CALL_MATMUL:
         return absorb_in_product(a, reader, i, absorbs);
     default:
@@ -283,20 +283,16 @@ static mo_status absorb_call(absorbing *a, mo_plan_call *reader, bool wants,
 static mo_status begin(absorbing *a, mo_error *err)
 {
     mo_plan *plan = a->plan;
-    size_t n = (size_t) plan->n_values + 1;
+    mo_status status = mo_uses_find(plan, &a->uses, err);
 
+    if (status != MO_OK)
+        return status;
     a->n_values = plan->n_values;
-    a->maker = calloc(n, sizeof *a->maker);
-    a->shown = calloc(n, sizeof *a->shown);
-    if (!a->maker || !a->shown)
+    a->shown = calloc((size_t) plan->n_values + 1, sizeof *a->shown);
+    if (!a->shown)
         return mo_fail_memory(err);
-    for (int v = 0; v < plan->n_values; v++) {
-        a->maker[v] = MO_PLAN_NONE;
+    for (int v = 0; v < plan->n_values; v++)
         a->shown[v] = v;
-    }
-    for (int c = 0; c < plan->n_calls; c++)
-        for (int i = 0; i < plan->calls[c].call.n_out; i++)
-            a->maker[plan->calls[c].call.out[i]] = c;
     return mo_values_take(plan, &a->values, err);
 }
 
@@ -325,6 +321,6 @@ mo_status mo_plan_absorb(const bool *wants, mo_plan *plan, mo_error *err)
         status = end(&a, err);
     mo_values_clear(&a.values);
     free(a.shown);
-    free(a.maker);
+    mo_uses_clear(&a.uses);
     return status;
 }
