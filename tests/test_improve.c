@@ -45,6 +45,7 @@ static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
 
 START_TEST(passes_change_nothing_that_comes_out)
 {
+    static const bool keen[RANDOM_PLAN_DEVICES] = { true, true, true, true };
     unsigned seed = (unsigned) _i;
     random_plan r;
     mo_run_result plain = { 0 };
@@ -54,6 +55,9 @@ START_TEST(passes_change_nothing_that_comes_out)
     plan_runner_result(r.plan, seed, &plain);
     check_passes(&r, _i, true, false, &plain);
     check_passes(&r, _i, false, true, &plain);
+    check_passes(&r, _i, true, true, &plain);
+    r.source.keen = keen;
+    check_passes(&r, _i, true, false, &plain);
     check_passes(&r, _i, true, true, &plain);
     mo_run_result_clear(&plain);
     random_plan_clear(&r);
