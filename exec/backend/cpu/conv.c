@@ -25,11 +25,11 @@ static mo_conv_picture picture_of(const mo_conv_call *c, mo_elem elem)
     memcpy(p.in, c->sweep.in, sizeof p.in);
     memcpy(p.extent, c->sweep.in, sizeof p.extent);
     p.merged = is_worth_merging(c);
-    p.staged = p.merged || !c->channels_last || elem != MO_F32;
     if (p.merged) {
         p.shift = c->sweep.pad_begin[2];
         p.extent[2] += c->sweep.pad_begin[2] + c->sweep.pad_end[2];
     }
+    p.staged = p.extent[2] != p.in[2] || !c->channels_last || elem != MO_F32;
     return p;
 }
 
@@ -166,6 +166,8 @@ static mo_status fill_kernel(const mo_unit *unit, const mo_call *call,
 
     fill_numbers(&call->u.conv, out->elem, k);
     status = mo_finish_make(call, out, &k->finish, err);
+    if (status == MO_OK && k->direct && !k->by_channel)
+        k->ending = mo_ending_of(&k->finish, call->u.conv.out_channels);
     if (status == MO_OK)
         status = mo_conv_phases_make(k, err);
     if (status == MO_OK)
@@ -268,6 +270,7 @@ static void multiply(const block *b)
                            .depth = k->depth,
                            .columns = groups > 1 ? k->out_group : b->columns,
                            .pitch = b->pitch };
+    mo_tile_end end = { 0 };
 
     mo_conv_point(k, phase, run->picture, b->row, b->rows, rows);
     if (k->by_channel) {
@@ -275,10 +278,15 @@ static void multiply(const block *b)
                            k->call.in_channels, b->sums);
         return;
     }
+    if (k->ending.by_tiles)
+        end = mo_ending_begin(&k->ending, run->in);
     for (int64_t g = 0; g < groups; g++) {
         product.skip = g * k->in_group;
         product.panels = weights + g * group + b->column * depth;
         product.c = b->sums + g * k->out_group;
+        product.end = end;
+        if (end.bias)
+            product.end.bias += b->column + g * k->out_group;
         mo_product_run(&product);
     }
 }
@@ -296,7 +304,7 @@ static void finish_direct(const block *b)
 {
     int64_t first = b->row * b->pitch + b->column;
 
-    if (mo_finish_is_idle(&b->run->kernel->finish))
+    if (b->run->kernel->ending.by_tiles)
         return;
     if (b->columns == b->pitch) {
         finish_range(b, first, b->rows * b->columns, b->sums);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/ending.h"
 #include "exec/backend/cpu/point.h"
 #include "exec/backend/cpu/product.h"
 #include "exec/op/sweep.h"
@@ -33,7 +34,6 @@ typedef struct mo_conv_phase {
     int64_t n[3]; /* places of the result */
     int64_t out_first[3], out_step[3];
     int64_t in_step[3];
-    int64_t low[3], high[3]; /* begins from and to which all taps are inside */
     mo_conv_tap *taps;
     int64_t n_taps;
     int64_t weights_at; /* where its packed weights begin, in floats */
@@ -67,6 +67,7 @@ typedef struct mo_conv_kernel {
     float *weights;              /* packed, or NULL: not constant */
     float *zeros;                /* what is beyond the edges */
     mo_finish finish;
+    mo_ending ending; /* the same, where tiles can do it */
     /* in the workspace: what all share, then each worker's */
     size_t stage_bytes, packed_bytes, scratch;
     size_t sums_at, turned_at, places_at, finish_at;

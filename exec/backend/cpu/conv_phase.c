@@ -78,27 +78,6 @@ static void put_taps(const mo_conv_kernel *kernel, mo_conv_phase *phase)
                 put_tap(kernel, k, phase);
 }
 
-/* Merged taps are inside of the last dimension always: it is padded. */
-static void find_inside(const mo_conv_kernel *kernel, mo_conv_phase *phase)
-{
-    const mo_conv_picture *p = &kernel->picture;
-
-    for (int d = 0; d < 3; d++) {
-        phase->low[d] = INT64_MIN;
-        phase->high[d] = INT64_MAX;
-        for (int64_t t = 0; t < phase->n_taps; t++) {
-            int64_t at = phase->taps[t].at[d];
-
-            if (d == 2 && p->merged)
-                continue;
-            if (-at > phase->low[d])
-                phase->low[d] = -at;
-            if (p->in[d] - 1 - at < phase->high[d])
-                phase->high[d] = p->in[d] - 1 - at;
-        }
-    }
-}
-
 static mo_status make_phase(const mo_conv_kernel *kernel, int64_t number,
                             mo_conv_phase *phase, mo_error *err)
 {
@@ -114,7 +93,6 @@ static mo_status make_phase(const mo_conv_kernel *kernel, int64_t number,
     if (!phase->taps)
         return mo_fail_memory(err);
     put_taps(kernel, phase);
-    find_inside(kernel, phase);
     return MO_OK;
 }
 
@@ -144,93 +122,4 @@ void mo_conv_phases_free(mo_conv_kernel *kernel)
     for (int64_t i = 0; kernel->phases && i < kernel->n_phases; i++)
         free(kernel->phases[i].taps);
     free(kernel->phases);
-}
-
-/* ---- what windows see */
-
-/* A place of a phase, counted on. */
-typedef struct place {
-    int64_t image, at[3];
-} place;
-
-static place place_of(const mo_conv_phase *phase, int64_t row)
-{
-    place p;
-
-    for (int d = 2; d >= 0; d--) {
-        p.at[d] = row % phase->n[d];
-        row /= phase->n[d];
-    }
-    p.image = row;
-    return p;
-}
-
-static void go_on(const mo_conv_phase *phase, place *p)
-{
-    for (int d = 2; d >= 0; d--) {
-        if (++p->at[d] < phase->n[d])
-            return;
-        p->at[d] = 0;
-    }
-    p->image++;
-}
-
-static bool is_inside(const mo_conv_picture *p, const int64_t begin[3],
-                      const int64_t at[3])
-{
-    for (int d = 0; d < (p->merged ? 2 : 3); d++)
-        if (begin[d] + at[d] < 0 || begin[d] + at[d] >= p->in[d])
-            return false;
-    return true;
-}
-
-static bool all_inside(const mo_conv_phase *phase, const int64_t begin[3])
-{
-    for (int d = 0; d < 3; d++)
-        if (begin[d] < phase->low[d] || begin[d] > phase->high[d])
-            return false;
-    return true;
-}
-
-static void point_row(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
-                      const float *picture, const place *p, int64_t n,
-                      const float **row)
-{
-    const mo_conv_picture *pic = &kernel->picture;
-    int64_t begin[3], base = p->image;
-    bool inside;
-
-    for (int d = 0; d < 3; d++) {
-        begin[d] = p->at[d] * phase->in_step[d];
-        base = base * pic->extent[d] + begin[d];
-    }
-    base *= pic->channels;
-    inside = all_inside(phase, begin);
-    for (int64_t t = 0; t < phase->n_taps; t++)
-        row[t * n] = inside || is_inside(pic, begin, phase->taps[t].at)
-                         ? picture + (base + phase->taps[t].offset)
-                         : kernel->zeros;
-}
-
-void mo_conv_point(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
-                   const float *picture, int64_t first, int64_t n,
-                   const float **rows)
-{
-    place p = place_of(phase, first);
-
-    for (int64_t i = 0; i < n; i++, go_on(phase, &p))
-        point_row(kernel, phase, picture, &p, n, rows + i);
-}
-
-void mo_conv_places(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
-                    int64_t first, int64_t n, int64_t *places)
-{
-    place p = place_of(phase, first);
-
-    for (int64_t i = 0; i < n; i++, go_on(phase, &p)) {
-        places[i] = p.image;
-        for (int d = 0; d < 3; d++)
-            places[i] = places[i] * kernel->call.sweep.out[d] +
-                        phase->out_first[d] + p.at[d] * phase->out_step[d];
-    }
 }

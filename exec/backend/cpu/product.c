@@ -92,25 +92,38 @@ static const float *panel_at(const chunk *c, const strip *s)
     return p->panels + s->column * p->taps * p->depth + c->skip * s->width;
 }
 
-static void run_tile(const strip *s, mo_tile_run *run, int rows,
+/* A tile of which only some columns are wanted. */
+static void run_part(const strip *s, mo_tile_run *run, int rows,
                      mo_tile_job *job)
 {
     float whole[MO_TILE_MAX_ROWS * MO_TILE_MAX_WIDTH];
+    float bias[MO_TILE_MAX_WIDTH] = { 0 };
     float *c = job->c;
     int64_t pitch = job->pitch;
     size_t bytes = (size_t) s->used * sizeof *c;
 
-    if (s->used == s->width) {
-        run(job);
-        return;
-    }
     job->c = whole;
     job->pitch = s->width;
+    if (job->end.bias)
+        job->end.bias = memcpy(bias, job->end.bias, bytes);
     for (int r = 0; job->add && r < rows; r++)
         memcpy(whole + r * s->width, c + r * pitch, bytes);
     run(job);
     for (int r = 0; r < rows; r++)
         memcpy(c + r * pitch, whole + r * s->width, bytes);
+}
+
+/* Sums are complete with the last of the depth. */
+static mo_tile_end end_at(const chunk *c, int64_t column)
+{
+    const mo_product *p = c->product;
+    mo_tile_end end = { 0 };
+
+    if (c->skip + c->depth == p->depth)
+        end = p->end;
+    if (end.bias)
+        end.bias += column;
+    return end;
 }
 
 /* Rows row, ... of the chunk, as many as a tile of that height has: they stay
@@ -133,12 +146,16 @@ static void run_rows(const chunk *c, int64_t row, int height)
             .c = p->c + row * p->pitch + j,
             .pitch = p->pitch,
             .add = c->skip > 0,
+            .end = end_at(c, j),
         };
 
-        run_tile(&s,
-                 s.width == tiles->width ? tiles->wide_run[height]
-                                         : tiles->narrow_run[height],
-                 rows, &job);
+        mo_tile_run *run = s.width == tiles->width ? tiles->wide_run[height]
+                                                   : tiles->narrow_run[height];
+
+        if (s.used == s.width)
+            run(&job);
+        else
+            run_part(&s, run, rows, &job);
     }
 }
 

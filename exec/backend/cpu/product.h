@@ -43,6 +43,7 @@ typedef struct mo_product {
     int64_t columns;
     float *c;
     int64_t pitch;
+    mo_tile_end end; /* bias: from the first of these columns on */
 } mo_product;
 
 void mo_product_run(const mo_product *product);

@@ -19,6 +19,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What becomes of sums that are complete, before they leave the registers.
+ * Zeros: nothing. */
+typedef struct mo_tile_end {
+    const float *bias; /* NULL, or what is added to each column */
+    bool bounded;      /* then held between two numbers; NaN stays */
+    float least, most;
+} mo_tile_end;
+
 typedef struct mo_tile_job {
     const float *const *rows;
     int64_t step; /* pointers from tap to tap */
@@ -28,6 +36,7 @@ typedef struct mo_tile_job {
     float *c;
     int64_t pitch; /* elements of c from row to row */
     bool add;      /* go on from the sums in c */
+    mo_tile_end end;
 } mo_tile_job;
 
 typedef void mo_tile_run(const mo_tile_job *job);

@@ -1,8 +1,12 @@
 #if defined(__x86_64__)
 
+#include <immintrin.h>
+
 /* 12 of the 16 registers are sums. */
-#define TILE_VECTOR 32
-#define TILE_TARGET __attribute__((target("avx2,fma")))
+#define TILE_VECTOR        32
+#define TILE_TARGET        __attribute__((target("avx2,fma")))
+#define TILE_LARGER(a, b)  _mm256_max_ps(a, b)
+#define TILE_SMALLER(a, b) _mm256_min_ps(a, b)
 #include "exec/backend/cpu/tile_body.inc"
 
 TILE(6);

@@ -1,8 +1,12 @@
 #if defined(__x86_64__)
 
+#include <immintrin.h>
+
 /* 28 of the 32 registers are sums. */
-#define TILE_VECTOR 64
-#define TILE_TARGET __attribute__((target("avx512f,fma")))
+#define TILE_VECTOR        64
+#define TILE_TARGET        __attribute__((target("avx512f,fma")))
+#define TILE_LARGER(a, b)  _mm512_max_ps(a, b)
+#define TILE_SMALLER(a, b) _mm512_min_ps(a, b)
 #include "exec/backend/cpu/tile_body.inc"
 
 TILE(14);

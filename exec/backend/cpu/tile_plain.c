@@ -1,7 +1,20 @@
 /* Vectors of four floats are what every processor of today has, and compilers
  * make something of them where one has not. */
+#include <stdint.h>
+
 #define TILE_VECTOR 16
 #define TILE_TARGET
+#define TILE_LARGER(a, b)  choose((a) > (b), a, b)
+#define TILE_SMALLER(a, b) choose((a) < (b), a, b)
+
+typedef int32_t mask __attribute__((vector_size(TILE_VECTOR)));
+typedef float four __attribute__((vector_size(TILE_VECTOR)));
+
+static inline four choose(mask which, four a, four b)
+{
+    return (four) ((which & (mask) a) | (~which & (mask) b));
+}
+
 #include "exec/backend/cpu/tile_body.inc"
 
 /* Sums for 32 registers, or for 16. */
