@@ -8,17 +8,22 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "solvers/command.h"
 #include "solvers/interrupt.h"
 #include "solvers/keeper.h"
 #include "solvers/lines.h"
 
 static const double default_grace_s = 5;
+
+/* How long a keeper may take to kill. */
+static const double keepers_grace_s = 5;
 
 typedef struct running {
     const mo_child_job *job;
@@ -28,6 +33,7 @@ typedef struct running {
     mo_lines lines;
 
     double kill_s;   /* when to kill it; INFINITY: not yet known */
+    double lost_s;   /* when to kill the keeper, too; INFINITY: not yet known */
     bool soft, hard; /* a limit's signal was sent: the first, the last */
     int interrupts;
     bool ended;
@@ -53,15 +59,20 @@ static double elapsed_s(const running *r)
  * in it. */
 static mo_status start_keeper(running *r, int leash, int output, mo_error *err)
 {
+    char **environment = mo_command_environment(r->job);
     sigset_t all, before;
+
+    if (!environment)
+        return mo_fail(err, MO_E_MEMORY, "out of memory");
 
     fflush(stdout);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     r->keeper = fork();
     if (r->keeper == 0)
-        mo_keeper_run(r->job, leash, output);
+        mo_keeper_run(r->job, environment, leash, output);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(environment);
     return r->keeper < 0 ? mo_fail_errno(err, "", "cannot start a process")
                          : MO_OK;
 }
@@ -119,14 +130,27 @@ static void interrupt_it(running *r)
     r->kill_s = fmin(r->kill_s, elapsed_s(r) + grace_s(r->job));
 }
 
-/* Does what is due, and says how long there is nothing to do: for poll. */
+/* Whole milliseconds, for poll; -1: for ever. */
+static int until(double now, double next)
+{
+    return next < INT32_MAX / 1000 ? (int) ceil(fmax(next - now, 0) * 1000)
+                                   : -1;
+}
+
+/* Does what is due, and says how long there is nothing to do: for poll.  A
+ * keeper that does not do as it is told is killed, and its command with it. */
 static int keep_limits(running *r)
 {
     double now = elapsed_s(r), next = r->kill_s;
 
     if (!r->hard && now >= r->kill_s) {
         r->hard = true;
+        r->lost_s = now + keepers_grace_s;
         send_signal(r, SIGKILL);
+    }
+    if (now >= r->lost_s) {
+        r->lost_s = INFINITY;
+        kill(r->keeper, SIGKILL);
     }
     if (!r->soft && r->job->soft_s > 0 && now >= r->job->soft_s) {
         r->soft = true;
@@ -134,11 +158,10 @@ static int keep_limits(running *r)
         next = r->kill_s;
     }
     if (r->hard)
-        return -1;
+        return until(now, r->lost_s);
     if (!r->soft && r->job->soft_s > 0)
         next = fmin(next, r->job->soft_s);
-    return next < INT32_MAX / 1000 ? (int) ceil(fmax(next - now, 0) * 1000)
-                                   : -1;
+    return until(now, next);
 }
 
 /* The first one is passed on; who asks twice does not want to wait. */
@@ -260,6 +283,7 @@ mo_status mo_child_run(const mo_child_job *job, mo_child_result *result,
     if (status != MO_OK)
         return status;
     r.kill_s = job->hard_s > 0 ? job->hard_s : INFINITY;
+    r.lost_s = INFINITY;
     status = start(&r, err);
     if (status == MO_OK) {
         attend(&r);

@@ -15,6 +15,53 @@
 
 enum { FIRST_FILE = 3, N_KEEPERS_FILES = 2, EXIT_NOT_STARTED = 127 };
 
+/* -------------------------------------------------------------- environment */
+
+static size_t count(char *const *settings)
+{
+    size_t n = 0;
+
+    while (settings && settings[n])
+        n++;
+    return n;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+
+    return strcspn(b, "=") == length && memcmp(a, b, length) == 0;
+}
+
+static void put(char **settings, size_t *n, const char *setting)
+{
+    size_t i = 0;
+
+    while (i < *n && !same_name(settings[i], setting))
+        i++;
+    /* exec takes no const, and changes nothing. */
+    settings[i] = (char *) (uintptr_t) setting;
+    *n += i == *n;
+}
+
+char **mo_command_environment(const mo_child_job *job)
+{
+    char *const *more = (char *const *) (uintptr_t) job->environment;
+    size_t n = count(environ), n_more = count(more);
+    char **settings = calloc(n + n_more + 1, sizeof *settings);
+
+    if (!settings)
+        return NULL;
+    if (n > 0)
+        memcpy(settings, environ, n * sizeof *settings);
+    for (size_t i = 0; i < n_more; i++)
+        put(settings, &n, more[i]);
+    return settings;
+}
+
+/* ------------------------------------------------------------- fork and exec
+ */
+
 static void signals_as_by_default(void)
 {
     struct sigaction by_default = { .sa_flags = 0 };
@@ -36,17 +83,6 @@ static bool limit_memory(int64_t bytes)
     return bytes == 0 || setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 
-static bool set_environment(const char *const *environment)
-{
-    for (; environment && *environment; environment++) {
-        char *setting = strdup(*environment);
-
-        if (!setting || putenv(setting) != 0)
-            return false;
-    }
-    return true;
-}
-
 static bool prepare(const mo_child_job *job, pid_t keeper)
 {
     setpgid(0, 0);
@@ -55,15 +91,16 @@ static bool prepare(const mo_child_job *job, pid_t keeper)
         _exit(EXIT_NOT_STARTED);
     signals_as_by_default();
     return limit_memory(job->memory_bytes) &&
-           (!job->folder || chdir(job->folder) == 0) &&
-           set_environment(job->environment);
+           (!job->folder || chdir(job->folder) == 0);
 }
 
 /* Its lines are read as they come. */
-_Noreturn static void run_body(const mo_child_job *job, int failures)
+_Noreturn static void run_body(const mo_child_job *job,
+                               char *const *environment, int failures)
 {
     int code;
 
+    environ = (char **) (uintptr_t) environment;
     for (int fd = FIRST_FILE; fd < FIRST_FILE + N_KEEPERS_FILES; fd++)
         close(fd);
     close(failures);
@@ -73,14 +110,15 @@ _Noreturn static void run_body(const mo_child_job *job, int failures)
     _exit(code);
 }
 
-_Noreturn static void become(const mo_child_job *job, pid_t keeper,
-                             int failures)
+_Noreturn static void become(const mo_child_job *job, char *const *environment,
+                             pid_t keeper, int failures)
 {
     if (prepare(job, keeper)) {
         if (job->body)
-            run_body(job, failures);
+            run_body(job, environment, failures);
         /* exec takes no const, and changes nothing. */
-        execvp(job->argv[0], (char *const *) (uintptr_t) job->argv);
+        execvpe(job->argv[0], (char *const *) (uintptr_t) job->argv,
+                environment);
     }
     if (write(failures, &errno, sizeof errno) < 0)
         _exit(EXIT_NOT_STARTED);
@@ -99,7 +137,8 @@ static int read_failure(int failures)
     return got == (ssize_t) sizeof failure ? failure : 0;
 }
 
-pid_t mo_command_start(const mo_child_job *job, int *failure)
+pid_t mo_command_start(const mo_child_job *job, char *const *environment,
+                       int *failure)
 {
     pid_t keeper = getpid(), command;
     int failures[2];
@@ -110,7 +149,7 @@ pid_t mo_command_start(const mo_child_job *job, int *failure)
     }
     command = fork();
     if (command == 0)
-        become(job, keeper, failures[1]);
+        become(job, environment, keeper, failures[1]);
     *failure = command < 0 ? errno : 0;
     close(failures[1]);
     if (command > 0) {

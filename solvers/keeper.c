@@ -2,7 +2,6 @@
 
 #include "solvers/keeper.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "solvers/command.h"
+#include "solvers/numbered.h"
 #include "solvers/workdir.h"
 
 /* Where the keeper has its files; above those that a command is born with. */
@@ -29,20 +29,11 @@ enum { MAX_ROUNDS = 2000, ROUND_NS = 1000000 };
 /* ------------------------------------------------------------ settling down */
 
 /* Other runs' files must not be held open: their ends mean something. */
-static void close_others(void)
+static void close_other(int fd, void *context)
 {
-    DIR *files = opendir("/proc/self/fd");
-    const struct dirent *entry;
-
-    if (!files)
-        return;
-    while ((entry = readdir(files))) {
-        int fd = atoi(entry->d_name);
-
-        if (fd > LEASH && fd != dirfd(files))
-            close(fd);
-    }
-    closedir(files);
+    (void) context;
+    if (fd > LEASH)
+        close(fd);
 }
 
 /* Moved out of the way first, as any of them may be any number. */
@@ -57,7 +48,7 @@ static void arrange_files(int leash, int output)
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     dup3(leash, LEASH, O_CLOEXEC);
-    close_others();
+    mo_numbered_each("/proc/self/fd", close_other, NULL);
 }
 
 /* Of signals, only the end of a child is of interest, and that as a file. */
@@ -84,39 +75,30 @@ static void tell(mo_keeper_event event, int value)
 
 /* The parent of a process: what follows the state, which follows the name in
  * parentheses, in which anything may stand. */
-static pid_t parent_of(const char *pid)
+static pid_t parent_of(int pid)
 {
     char path[64], text[512];
     const char *name_end;
-    size_t length;
-    FILE *file;
-    int parent;
+    ssize_t length;
+    int file;
 
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    file = fopen(path, "re");
-    if (!file)
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
         return -1;
-    length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = 0;
+    length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = 0;
     name_end = strrchr(text, ')');
-    return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent
-                                                                     : -1;
+    return name_end && strlen(name_end) > 4 ? atoi(name_end + 4) : -1;
 }
 
 /* Those that left their group, and whose parents ended, are ours by now. */
-static void kill_adopted(void)
+static void kill_adopted(int pid, void *context)
 {
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
-
-    if (!processes)
-        return;
-    while ((entry = readdir(processes)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-            parent_of(entry->d_name) == getpid())
-            kill(atoi(entry->d_name), SIGKILL);
-    closedir(processes);
+    (void) context;
+    if (parent_of(pid) == getpid())
+        kill(pid, SIGKILL);
 }
 
 /* Kills all that the command started.  The command is not waited for before,
@@ -136,7 +118,7 @@ static int leave_none(pid_t command)
         if (gone < 0)
             break;
         if (gone == 0) {
-            kill_adopted();
+            mo_numbered_each("/proc", kill_adopted, NULL);
             nanosleep(&pause, NULL);
         }
     }
@@ -191,7 +173,8 @@ static bool watch(pid_t command)
     }
 }
 
-_Noreturn void mo_keeper_run(const mo_child_job *job, int leash, int output)
+_Noreturn void mo_keeper_run(const mo_child_job *job, char *const *environment,
+                             int leash, int output)
 {
     pid_t command;
     int failure = 0, status;
@@ -205,7 +188,7 @@ _Noreturn void mo_keeper_run(const mo_child_job *job, int leash, int output)
         tell(MO_KEEPER_FAILED, errno);
         _exit(EXIT_FAILURE);
     }
-    command = mo_command_start(job, &failure);
+    command = mo_command_start(job, environment, &failure);
     if (command < 0) {
         tell(MO_KEEPER_FAILED, failure);
         _exit(EXIT_FAILURE);

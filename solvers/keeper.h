@@ -21,7 +21,8 @@ typedef struct mo_keeper_news {
 } mo_keeper_news;
 
 /* What the forked process does; it does not return.  All signals are blocked
- * when it is called. */
-_Noreturn void mo_keeper_run(const mo_child_job *job, int leash, int output);
+ * when it is called.  The environment is mo_command_environment's. */
+_Noreturn void mo_keeper_run(const mo_child_job *job, char *const *environment,
+                             int leash, int output);
 
 #endif

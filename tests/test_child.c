@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -479,6 +481,51 @@ START_TEST(threads_may_run_children_side_by_side)
 }
 END_TEST
 
+static atomic_bool allocating;
+
+/* Holds the allocator's locks, one after the other, nearly always. */
+static void *allocate(void *context)
+{
+    (void) context;
+    for (size_t i = 0; allocating; i = (i + 97) % 5000) {
+        void *volatile memory = malloc(i + 1);
+
+        free(memory);
+    }
+    return NULL;
+}
+
+START_TEST(what_other_threads_hold_does_not_stop_it)
+{
+    const char *const more[] = { "MOIRAI_CHILD=9", NULL };
+    const mo_child_job job = { .environment = more, .hard_s = 20 };
+    pthread_t threads[3];
+
+    allocating = true;
+    for (int i = 0; i < COUNT(threads); i++)
+        pthread_create(&threads[i], NULL, allocate, NULL);
+    for (int i = 0; i < 60; i++) {
+        mo_child_result result = shell("exit $MOIRAI_CHILD", &job, NULL);
+
+        ck_assert_int_eq(result.end, MO_CHILD_EXITED);
+        ck_assert_int_eq(result.code, 9);
+    }
+    allocating = false;
+    for (int i = 0; i < COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+}
+END_TEST
+
+START_TEST(a_keeper_that_does_not_obey_is_given_up)
+{
+    const mo_child_job job = { .hard_s = 0.2 };
+    mo_child_result result = shell("kill -STOP $PPID; sleep 60", &job, NULL);
+
+    ck_assert_int_eq(result.end, MO_CHILD_TIMEOUT);
+    ck_assert_int_lt((int) result.seconds, 30);
+}
+END_TEST
+
 static int print_and_fail(void *context)
 {
     printf("%s\n", (const char *) context);
@@ -523,5 +570,7 @@ SUITE(child)
     EACH(our_own_death_ends_it, COUNT(deaths));
     TEST(the_keepers_death_ends_it_and_us_not);
     TEST(threads_may_run_children_side_by_side);
+    TEST(what_other_threads_hold_does_not_stop_it);
+    TEST(a_keeper_that_does_not_obey_is_given_up);
     TEST(a_function_runs_like_a_command);
 }

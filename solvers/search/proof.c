@@ -8,7 +8,10 @@
 #include "solvers/search/fork_fast.h"
 #include "solvers/search/fork_timed.h"
 
-enum { FIRST_NODES = 10000 };
+enum {
+    FIRST_NODES = 10000,
+    RUNGS = 3 /* targets that are tried, one below the other */
+};
 
 static int device_of(int op, int device)
 {
@@ -32,33 +35,64 @@ static void clear_hint(mo_hint *hint)
     *hint = (mo_hint){ 0 };
 }
 
-static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+/* Whether the block cannot be done before a target. */
+static mo_status refute(const mo_blocks *b, mo_proof *it, int64_t target_ns,
+                        const mo_timed_options *options, bool *refuted,
                         mo_error *err)
 {
     const mo_segment *s = b->blocks[it->block].segment;
     int n = b->kinds->x->n_devices;
-    bool refuted = false, suggested = false;
+    /* What cannot end by then takes a nanosecond more. */
+    mo_status status = mo_fork_timed(
+        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
+        device_of(s->v, it->pair % n), target_ns - 1, options, refuted, err);
+
+    if (status == MO_OK && *refuted)
+        it->lower_ns = target_ns;
+    else if (!*refuted)
+        it->failed_ns = target_ns;
+    return status;
+}
+
+/* Half of what was too much is tried next: there is no telling beforehand how
+ * much can be proven.  The hint is that of the least target that failed. */
+static mo_status climb(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+                       mo_error *err)
+{
+    int64_t known_ns = b->blocks[it->block].lower_ns[it->pair];
+    int64_t target_ns = it->target_ns;
+    bool refuted = false, suggested = false, any = false;
     mo_timed_options options = { .effort = it->effort,
                                  .stop = stop,
+                                 .device = it->hint.device,
+                                 .start_ns = it->hint.start_ns,
                                  .suggested = &suggested };
-    mo_status status;
+    mo_status status = MO_OK;
 
-    it->hint.device = malloc((size_t) s->n * sizeof *it->hint.device);
-    it->hint.start_ns = malloc((size_t) s->n * sizeof *it->hint.start_ns);
-    options.device = it->hint.device;
-    options.start_ns = it->hint.start_ns;
-    if (!it->hint.device || !it->hint.start_ns)
-        return mo_fail_memory(err);
-    /* What cannot end by then takes a nanosecond more. */
-    status = mo_fork_timed(it->fork, &b->kinds->regime,
-                           device_of(s->u, it->pair / n),
-                           device_of(s->v, it->pair % n), it->target_ns - 1,
-                           &options, &refuted, err);
-    if (status == MO_OK && refuted)
-        it->lower_ns = it->target_ns;
-    if (status != MO_OK || refuted || !suggested)
+    for (int i = 0; i < RUNGS && !refuted && target_ns > known_ns &&
+                    status == MO_OK && !mo_stop_now(stop);
+         i++) {
+        status = refute(b, it, target_ns, &options, &refuted, err);
+        any |= suggested;
+        target_ns = known_ns + (target_ns - known_ns) / 2;
+    }
+    if (status != MO_OK || !any)
         clear_hint(&it->hint);
     return status;
+}
+
+static mo_status be_timed(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+                          mo_error *err)
+{
+    size_t n = (size_t) b->blocks[it->block].segment->n;
+
+    it->hint.device = malloc(n * sizeof *it->hint.device);
+    it->hint.start_ns = malloc(n * sizeof *it->hint.start_ns);
+    if (!it->hint.device || !it->hint.start_ns) {
+        clear_hint(&it->hint);
+        return mo_fail_memory(err);
+    }
+    return climb(b, it, stop, err);
 }
 
 /* The block as an instance of its own.  The clock begins when u has ended and
@@ -125,6 +159,8 @@ static mo_status search_all(const mo_blocks *b, mo_proof *it,
         if (result.finished)
             it->lower_ns =
                 result.best ? result.best->makespan_ns : options.below_ns;
+        if (it->lower_ns < it->target_ns)
+            it->failed_ns = it->target_ns;
     }
     mo_schedule_free(result.best);
     mo_part_free(part);
@@ -138,7 +174,7 @@ void mo_proof_make(const mo_blocks *b, mo_proof *it, const mo_stop *stop)
         it->status = be_fast(b, it, &it->err);
         break;
     case MO_PROOF_TIMED:
-        it->status = refute(b, it, stop, &it->err);
+        it->status = be_timed(b, it, stop, &it->err);
         break;
     case MO_PROOF_EXACT:
         it->status = search_all(b, it, stop, &it->err);

@@ -22,13 +22,15 @@ typedef enum mo_proof_way {
 typedef struct mo_proof {
     int block, pair;
     mo_proof_way how;
-    int64_t target_ns; /* to be refuted, but for the fast way */
+    int64_t target_ns; /* to be refuted, or a part of it, but for the fast way */
     int effort;        /* from 1 on; doubles */
     const mo_fork *fork;
 
     /* What came of it. */
     int64_t lower_ns;
-    mo_hint hint; /* the caller's */
+    int64_t failed_ns; /* the least that was not refuted; INT64_MAX before, and
+                          where all was */
+    mo_hint hint;      /* the caller's */
     mo_status status;
     mo_error err;
 } mo_proof;

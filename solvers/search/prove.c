@@ -141,7 +141,8 @@ static mo_status add(mo_prover *m, int block, int pair, mo_proof_way how,
                          .how = how,
                          .target_ns = m->raised_ns[block][pair],
                          .effort = aim_of(m, block, pair)->effort,
-                         .fork = m->forks[block] };
+                         .fork = m->forks[block],
+                         .failed_ns = INT64_MAX };
     return status;
 }
 
@@ -252,8 +253,8 @@ void mo_prover_take(mo_prover *m, mo_proof *it)
 
     if (it->how == MO_PROOF_FAST)
         a->effort = MO_PROVE_TIMED_EFFORT;
-    else if (it->lower_ns < it->target_ns && it->target_ns < a->failed_ns)
-        a->failed_ns = it->target_ns;
+    else if (it->failed_ns < a->failed_ns)
+        a->failed_ns = it->failed_ns;
     if (it->lower_ns > *lower_ns)
         *lower_ns = it->lower_ns;
     if (it->hint.device)

@@ -10,8 +10,8 @@
 enum {
     MO_PROVE_EXACT_OPS = 22,   /* blocks of so few are searched through */
     MO_PROVE_MOST_EFFORT = 7,  /* then there is no more hope for a target */
-    MO_PROVE_TIMED_EFFORT = 3, /* the first that tells much, of large blocks */
-    MO_PROVE_MOST_TIMED_EFFORT = 6
+    MO_PROVE_TIMED_EFFORT = 5, /* the first that tells much, of large blocks */
+    MO_PROVE_MOST_TIMED_EFFORT = 7
 };
 
 /* By block and pair. */

@@ -29,7 +29,9 @@ enum {
     PATIENCE = 10 /* pivots for each row and column */
 };
 
-/* The variable at place s comes in for that of row r. */
+/* The variable at place s comes in for that of row r.  Most of the time goes
+ * by here. */
+MO_SIMPLEX_CLONES
 static void pivot(mo_simplex *lp, int r, int s)
 {
     double *in = row_of(lp, lp->t, r), by = 1 / in[s];
