@@ -231,7 +231,7 @@ static mo_status begin(const run *r, mo_error *err)
         status = digest_plan(r->plan, o->warm_ups + o->runs, &digest, err);
     if (status == MO_OK)
         status =
-            o->transport->begin(o->world, r->plan, o->rank_of, digest, err);
+            o->transport->begin(o->world, r->plan, o->rank_of, 0, digest, err);
     return status;
 }
 

@@ -39,7 +39,7 @@ static void set_up(pair *p, int64_t bytes)
     p->here = calloc(1, (size_t) bytes + 1);
     p->there = calloc(1, (size_t) bytes + 1);
     MUST(local->open(&(mo_world_options){ 0 }, &p->world, &err));
-    MUST(local->begin(p->world, &p->plan, p->rank_of, 0, &err));
+    MUST(local->begin(p->world, &p->plan, p->rank_of, 0, 0, &err));
 }
 
 static void tear_down(pair *p)

@@ -34,6 +34,11 @@ typedef struct mo_unit_options {
     const int *cpus; /* the processors they stay on, or NULL: anywhere */
     int n_cpus;
     int gpu; /* of a GPU device: its number on this machine */
+    /* The GPU is divided into n_parts of so many processors (SMs) each, and the
+     * unit is one of them; n_parts 0: it is the whole GPU.  Units of one
+     * process that name the same GPU give the same division. */
+    const int *parts;
+    int n_parts, part;
     mo_precision precision;
     const char *cache; /* a folder for what is compiled and measured; NULL: the
                           user's own; "": none */
@@ -47,15 +52,59 @@ typedef struct mo_call_operand {
                              as long as the kernel */
 } mo_call_operand;
 
-/* A call of a program: what runs, on what, and after which others. */
+/*
+ * A value that goes from the memory of one unit to that of another without the
+ * process touching it.  Between units of this process the backend copies it;
+ * where the other end is elsewhere, a carrier takes it there.
+ */
+typedef struct mo_carrier mo_carrier;
+
+typedef struct mo_carry {
+    int transfer;     /* of the plan */
+    int from, to;     /* its devices */
+    const void *data; /* where it is here; NULL: it comes from elsewhere */
+    void *target;     /* where it gets to here; NULL: it goes elsewhere */
+    size_t bytes;
+    mo_unit *from_unit, *to_unit; /* NULL: elsewhere */
+    int64_t hold_ns; /* it takes at least so long, as on a link that is no
+                        faster; 0: as long as it takes */
+    const mo_carrier *carrier; /* where one end is elsewhere */
+} mo_carry;
+
+struct mo_carrier {
+    void *context;
+    /* For the thread that drives the units of this process, when all of them
+     * are open (by device of the plan; NULL: elsewhere) and before the first
+     * run.  All processes of the plan come here. */
+    mo_status (*ready)(const mo_carrier *carrier, mo_unit *const *units,
+                       mo_error *err);
+    /* Puts this process's end of it into a stream of the unit; in the order of
+     * the plan. */
+    mo_status (*carry)(const mo_carrier *carrier, const mo_carry *carry,
+                       void *stream, mo_error *err);
+    /* Called again and again while somebody waits for a unit: an error when the
+     * other end is gone.  From then on the unit does not hang. */
+    mo_status (*poll)(const mo_carrier *carrier, mo_error *err);
+    /* Why what it carries cannot be part of a program; NULL: it can. */
+    const char *(*eager_because)(const mo_carrier *carrier);
+};
+
+/* Where transfers of a unit queue up, beside its lanes: one at a time each
+ * way. */
+enum { MO_LANE_OUT = 64, MO_LANE_IN };
+
+/* A call of a program, or a value that is carried: what runs, on what, and
+ * after which others. */
 typedef struct mo_program_call {
-    const mo_kernel *kernel;
+    const mo_kernel *kernel; /* NULL: carry says what */
     const void *const *in;
     void *const *out;
     void *workspace;
-    int lane;         /* calls of one lane run one after the other */
+    int lane;         /* calls of one lane of a unit run one after the other */
     const int *waits; /* earlier calls of other lanes it must wait for */
     int n_waits;
+    mo_unit *unit; /* whose lane it is; NULL: of the unit that records */
+    const mo_carry *carry;
 } mo_program_call;
 
 typedef struct mo_program mo_program; /* each backend's own */
@@ -115,12 +164,21 @@ typedef struct mo_backend {
     void (*release_near)(mo_unit *unit, void *memory);
 
     /* Calls made into one thing that is begun at once; what they point to must
-     * live as long as the program does. */
+     * live as long as the program does.  They may be calls of several units of
+     * this backend, all used by this thread: it is begun, and waited for, at
+     * the one that records. */
     mo_status (*record)(mo_unit *unit, const mo_program_call *calls, int n,
                         mo_program **program, mo_error *err);
     mo_status (*replay)(mo_unit *unit, const mo_program *program,
                         mo_error *err);
     void (*forget)(mo_unit *unit, mo_program *program);
+
+    /* Outside of programs, behind all that was run on its units in this
+     * process; returns when it is begun. */
+    mo_status (*carry)(mo_unit *unit, const mo_carry *carry, mo_error *err);
+    /* Whether all that was run is done; for who must look elsewhere, too,
+     * while it waits. */
+    mo_status (*done)(mo_unit *unit, bool *done, mo_error *err);
 
     /* The calls one by one, in order, each alone on the device: ns[i] is how
      * long it took there. */

@@ -38,7 +38,8 @@ void mo_inside_destroy(mo_inside *inside)
 }
 
 mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
-                          const int *rank_of, int rank, mo_error *err)
+                          const int *rank_of, int rank, int n_threads,
+                          mo_error *err)
 {
     bool *here = calloc((size_t) plan->n_devices + 1, sizeof *here);
     mo_post *post;
@@ -59,7 +60,9 @@ mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
         return status;
     pthread_mutex_lock(&inside->lock);
     inside->post = post;
-    mo_gate_init(&inside->gate, n_here > 0 ? n_here : 1);
+    if (n_threads == 0)
+        n_threads = n_here > 0 ? n_here : 1;
+    mo_gate_init(&inside->gate, n_threads);
     inside->begun = true;
     atomic_store(&inside->left, 0);
     pthread_mutex_unlock(&inside->lock);

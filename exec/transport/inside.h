@@ -30,10 +30,11 @@ typedef struct mo_inside {
 void mo_inside_init(mo_inside *inside);
 void mo_inside_destroy(mo_inside *inside);
 
-/* The devices whose rank_of is rank are here; a process without one still has a
- * thread at the gate. */
+/* The devices whose rank_of is rank are here.  n_threads come to the gate; 0:
+ * one for each device, and one where there is none. */
 mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
-                          const int *rank_of, int rank, mo_error *err);
+                          const int *rank_of, int rank, int n_threads,
+                          mo_error *err);
 
 /* Until a transfer has gone, or has come; or something failed. */
 mo_status mo_inside_await(mo_inside *inside, int transfer, bool sending,

@@ -18,4 +18,18 @@ typedef struct mo_launcher {
 /* False when nobody did. */
 bool mo_launcher_find(mo_launcher *launcher);
 
+/*
+ * What a command was told of the ranks of its job; all of it may be missing.
+ * Options come before the variables MOIRAI_RANK, MOIRAI_RANKS, MOIRAI_MASTER,
+ * MOIRAI_TOKEN and MOIRAI_BIND, these before torchrun's (RANK, WORLD_SIZE,
+ * MASTER_ADDR, MASTER_PORT), and these before what a launcher of MPI or Slurm
+ * says.
+ */
+typedef struct mo_launch {
+    int rank, n_ranks;  /* n_ranks 0: neither was told */
+    const char *master; /* where rank 0 listens: "host" or "host:port" */
+    const char *token;  /* only who has the same may join; NULL: none */
+    const char *bind;   /* the address to listen at; NULL: any */
+} mo_launch;
+
 #endif

@@ -44,7 +44,7 @@ static int own_rank(const mo_world *world)
 }
 
 static mo_status begin(mo_world *world, const mo_plan *plan, const int *rank_of,
-                       uint64_t digest, mo_error *err)
+                       int n_threads, uint64_t digest, mo_error *err)
 {
     (void) digest;
     for (int d = 0; d < plan->n_devices; d++)
@@ -53,7 +53,7 @@ static mo_status begin(mo_world *world, const mo_plan *plan, const int *rank_of,
                            "device '%s' is of rank %d, but there is one "
                            "process only; start as many as there are ranks",
                            plan->devices[d].id, rank_of[d]);
-    return mo_inside_begin(&world->inside, plan, rank_of, 0, err);
+    return mo_inside_begin(&world->inside, plan, rank_of, 0, n_threads, err);
 }
 
 static mo_status send(mo_world *world, int transfer, const void *data,

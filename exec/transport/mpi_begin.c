@@ -218,7 +218,7 @@ static mo_status make_room(mo_world *world, const mo_plan *plan,
 }
 
 mo_status mo_mpi_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
-                       uint64_t digest, mo_error *err)
+                       int n_threads, uint64_t digest, mo_error *err)
 {
     mo_status status = check_ranks(world, plan, rank_of, err);
 
@@ -227,8 +227,8 @@ mo_status mo_mpi_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
     if (status == MO_OK)
         status = make_room(world, plan, rank_of, err);
     if (status == MO_OK)
-        status =
-            mo_inside_begin(&world->inside, plan, rank_of, world->rank, err);
+        status = mo_inside_begin(&world->inside, plan, rank_of, world->rank,
+                                 n_threads, err);
     for (int r = 0; r < world->n_ranks && status == MO_OK; r++)
         name_rank(world, r);
     if (status == MO_OK)

@@ -86,7 +86,7 @@ mo_status mo_mpi_collect(mo_world *world, int from, void *data, size_t bytes,
 
 /* mpi_begin.c */
 mo_status mo_mpi_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
-                       uint64_t digest, mo_error *err);
+                       int n_threads, uint64_t digest, mo_error *err);
 void mo_mpi_forget_plan(mo_world *world);
 
 #endif

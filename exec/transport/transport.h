@@ -17,12 +17,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "exec/backend/backend.h"
 #include "exec/plan/plan.h"
+#include "exec/transport/launcher.h"
 
 typedef struct mo_world mo_world; /* each transport's own */
 
 typedef struct mo_world_options {
     double patience_s; /* how long a silent peer is waited for; 0: 8 s */
+    mo_launch launch;  /* what the command was told of the other ranks */
     /* Prints the error as the command does; NULL: plain, on stderr.  Called
      * from a thread of the transport where the command itself cannot speak in
      * time (it is in the middle of a kernel, or of MPI_Init): the process ends
@@ -46,12 +49,19 @@ typedef struct mo_transport {
     int (*n_ranks)(const mo_world *world);
     int (*rank)(const mo_world *world);
 
-    /* From here on transfers may begin.  Device d belongs to rank
-     * rank_of[d].  Every rank must bring the same plan: digest tells.  Of the
-     * plan only its transfers and the names of its devices are looked at; both
-     * must outlive the last transfer.  May be called again, between plans. */
+    /* From here on transfers may begin.  Device d belongs to rank rank_of[d];
+     * n_threads of this process drive its devices and come to the barrier (0:
+     * one for each device, or one where there is none).  Every rank must bring
+     * the same plan: digest tells.  Of the plan only its transfers and the
+     * names of its devices are looked at; both must outlive the last transfer.
+     * May be called again, between plans. */
     mo_status (*begin)(mo_world *world, const mo_plan *plan, const int *rank_of,
-                       uint64_t digest, mo_error *err);
+                       int n_threads, uint64_t digest, mo_error *err);
+
+    /* Who carries this transfer of the plan between memories apart, in the
+     * units' own order: then send, receive and await are not called for it.
+     * NULL, or no such member: nobody does.  From begin on. */
+    const mo_carrier *(*carrier)(mo_world *world, int transfer);
 
     /* From any thread that runs a device of this rank. */
     mo_status (*send)(mo_world *world, int transfer, const void *data,
@@ -89,8 +99,12 @@ typedef struct mo_transport {
 } mo_transport;
 
 extern const mo_transport mo_transport_local;
+extern const mo_transport mo_transport_tcp;
 #ifdef HAVE_MPI
 extern const mo_transport mo_transport_mpi;
+#endif
+#ifdef HAVE_NCCL
+extern const mo_transport mo_transport_nccl; /* tcp, and a carrier of its own */
 #endif
 
 /* Ends with NULL. */
