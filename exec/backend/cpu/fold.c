@@ -46,7 +46,8 @@ enum { LANES = 16 };
     {                                                                          \
         const type *in = row;                                                  \
                                                                                \
-        for (int i = 0; i < n; i++) {                                          \
+        MO_LOOP for (int i = 0; i < n; i++)                                    \
+        {                                                                      \
             type x = in[i];                                                    \
             wide a = gathered[i].member, b = (wide) (part);                    \
             gathered[i].member = (both);                                       \

@@ -80,6 +80,12 @@ static void put_index(const pool_run *run, int64_t element, int64_t at)
         ((int64_t *) run->out[1])[element] = index;
 }
 
+/* What a place is made of becomes of no other type, nor anything else. */
+static bool is_made_in_place(const mo_pool_kernel *k)
+{
+    return k->elem == MO_F32 && mo_finish_is_idle(&k->finish);
+}
+
 /* Every place, all channels at once. */
 static void do_places(void *context, int64_t begin, int64_t end, int worker)
 {
@@ -87,13 +93,18 @@ static void do_places(void *context, int64_t begin, int64_t end, int worker)
     const mo_pool_kernel *k = run->kernel;
     char *scratch = mo_cpu_share(run->workspace, k->scratch, worker);
     int64_t channels = k->call.channels;
-    float *sums = (float *) (void *) scratch;
+    float *halves = (float *) (void *) (scratch + k->row_at);
+    mo_pool_window w = mo_pool_window_of(k, begin);
 
-    for (int64_t row = begin; row < end; row++) {
-        mo_pool_window w = mo_pool_window_of(k, row);
+    for (int64_t row = begin; row < end; row++, mo_pool_window_next(k, &w)) {
+        float *sums = is_made_in_place(k)
+                          ? (float *) run->out[0] + row * channels
+                          : (float *) (void *) scratch;
 
-        mo_pool_channels(k, run->in[0], &w,
-                         (float *) (void *) (scratch + k->row_at), sums);
+        if (k->elem == MO_F32)
+            mo_pool_floats(k, run->in[0], &w, sums);
+        else
+            mo_pool_halves(k, run->in[0], &w, halves, sums);
         mo_finish_run(&k->finish, run->in, run->out[0], row * channels,
                       channels, sums, scratch + k->finish_at);
     }

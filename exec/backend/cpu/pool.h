@@ -31,11 +31,16 @@ typedef struct mo_pool_span {
 /* The window at a place of the result. */
 typedef struct mo_pool_window {
     mo_pool_span span[3];
-    int64_t image, place;
+    int64_t image, at[3];
 } mo_pool_window;
 
 /* Row: image times places, then place. */
 mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row);
+/* On to the next row. */
+void mo_pool_window_next(const mo_pool_kernel *kernel, mo_pool_window *window);
+
+/* What the first element is added to, or compared with. */
+float mo_pool_start(const mo_pool_kernel *kernel, const mo_pool_window *window);
 
 /* What a sum is multiplied by to be an average. */
 float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window);
@@ -45,9 +50,11 @@ float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window);
 float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
                   const mo_pool_window *window, int64_t channel, int64_t *at);
 
-/* All channels of a place, where they are last.  row: scratch for what is not
- * floats. */
-void mo_pool_channels(const mo_pool_kernel *kernel, const void *data,
-                      const mo_pool_window *window, float *row, float *sums);
+/* All channels of a place, where they are last: of floats, and of what has to
+ * become floats first, in row. */
+void mo_pool_floats(const mo_pool_kernel *kernel, const float *data,
+                    const mo_pool_window *window, float *to);
+void mo_pool_halves(const mo_pool_kernel *kernel, const void *data,
+                    const mo_pool_window *window, float *row, float *to);
 
 #endif

@@ -37,15 +37,29 @@ static mo_pool_span span_of(const mo_pool_call *p, int d, int64_t o)
 mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row)
 {
     const mo_pool_call *p = &kernel->call;
-    mo_pool_window w = { .image = row / kernel->places,
-                         .place = row % kernel->places };
-    int64_t rest = w.place;
+    mo_pool_window w;
 
     for (int d = 2; d >= 0; d--) {
-        w.span[d] = span_of(p, d, rest % p->sweep.out[d]);
-        rest /= p->sweep.out[d];
+        w.at[d] = row % p->sweep.out[d];
+        w.span[d] = span_of(p, d, w.at[d]);
+        row /= p->sweep.out[d];
     }
+    w.image = row;
     return w;
+}
+
+void mo_pool_window_next(const mo_pool_kernel *kernel, mo_pool_window *window)
+{
+    const mo_pool_call *p = &kernel->call;
+    bool goes_on = true;
+
+    for (int d = 2; d >= 0 && goes_on; d--) {
+        goes_on = ++window->at[d] == p->sweep.out[d];
+        if (goes_on)
+            window->at[d] = 0;
+        window->span[d] = span_of(p, d, window->at[d]);
+    }
+    window->image += goes_on;
 }
 
 float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window)
@@ -86,14 +100,14 @@ typedef struct best {
     int64_t place;
 } best;
 
-/* What the first element is added to, or compared with.  A window that hangs
- * over the end so far that nothing is in it has OpenVINO's least number. */
-static float start_of(const mo_pool_call *p, const mo_pool_window *window)
+/* A window that hangs over the end so far that nothing is in it has OpenVINO's
+ * least number. */
+float mo_pool_start(const mo_pool_kernel *kernel, const mo_pool_window *window)
 {
     const mo_pool_span *s = window->span;
     bool empty = s[0].count <= 0 || s[1].count <= 0 || s[2].count <= 0;
 
-    if (p->average)
+    if (kernel->call.average)
         return 0;
     return empty ? -FLT_MAX : -INFINITY;
 }
@@ -114,7 +128,7 @@ float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
 {
     const mo_pool_call *p = &kernel->call;
     const mo_pool_span *s = window->span;
-    best b = { .value = start_of(p, window), .place = -1 };
+    best b = { .value = mo_pool_start(kernel, window), .place = -1 };
     int64_t i[3];
 
     for (i[0] = 0; i[0] < s[0].count; i[0]++)
@@ -134,7 +148,7 @@ float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
     return p->average ? b.value * mo_pool_share(kernel, window) : b.value;
 }
 
-/* ---- all channels of a place */
+/* ---- all channels of a place, halves */
 
 MO_CLONES static void add_row(const float *x, int64_t n, float *sums)
 {
@@ -157,34 +171,25 @@ MO_CLONES static void scale_row(float factor, int64_t n, float *sums)
         sums[i] *= factor;
 }
 
-static const float *row_at(const mo_pool_kernel *kernel, const void *data,
-                           int64_t at, float *row)
-{
-    if (kernel->elem == MO_F32)
-        return (const float *) data + at;
-    mo_floats_load(data, kernel->elem, at, 1, kernel->call.channels, row);
-    return row;
-}
-
-void mo_pool_channels(const mo_pool_kernel *kernel, const void *data,
-                      const mo_pool_window *window, float *row, float *sums)
+void mo_pool_halves(const mo_pool_kernel *kernel, const void *data,
+                    const mo_pool_window *window, float *row, float *to)
 {
     const mo_pool_call *p = &kernel->call;
     const mo_pool_span *s = window->span;
     int64_t i[3], n = p->channels;
-    float start = start_of(p, window);
+    float start = mo_pool_start(kernel, window);
 
     for (int64_t c = 0; c < n; c++)
-        sums[c] = start;
+        to[c] = start;
     for (i[0] = 0; i[0] < s[0].count; i[0]++)
         for (i[1] = 0; i[1] < s[1].count; i[1]++)
             for (i[2] = 0; i[2] < s[2].count; i[2]++) {
                 int64_t place = place_at(p, window, i);
                 int64_t at = element_at(p, window->image, 0, place, true);
 
-                (p->average ? add_row : raise_row)(
-                    row_at(kernel, data, at, row), n, sums);
+                mo_floats_load(data, kernel->elem, at, 1, n, row);
+                (p->average ? add_row : raise_row)(row, n, to);
             }
     if (p->average)
-        scale_row(mo_pool_share(kernel, window), n, sums);
+        scale_row(mo_pool_share(kernel, window), n, to);
 }

@@ -102,14 +102,26 @@ static void set_axes(const mo_reduce_call *reduce, reduce_kernel *kernel)
     merge_axes(kernel);
 }
 
+/* How many results are gathered side by side: no more than make a job worth
+ * while, so that few results of many elements are work for several, too. */
+static int64_t block_width(const reduce_kernel *kernel)
+{
+    enum { LEAST = 256 };
+    int64_t most = kernel->folded > 0 ? GRAIN / kernel->folded : BLOCK;
+
+    most = (most / LEAST + 1) * LEAST;
+    return most < BLOCK ? most : BLOCK;
+}
+
 static void set_blocks(reduce_kernel *kernel)
 {
     const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
+    int64_t most = block_width(kernel);
 
     kernel->width = kernel->blocks = 1;
     if (inner->reduced)
         return;
-    kernel->width = inner->extent < BLOCK ? inner->extent : BLOCK;
+    kernel->width = inner->extent < most ? inner->extent : most;
     if (kernel->width > 0)
         kernel->blocks = (inner->extent + kernel->width - 1) / kernel->width;
 }
