@@ -118,6 +118,12 @@ ok "under its own name" sh -c "! grep -q 'device=\"cpu\"' '$work/profile.xml'"
 
 # ----------------------------------------------------------------- without --
 
+if [ -e "$top_builddir/tests/standin_cudnn.so" ]; then
+    MOIRAI_CUDNN=$work/nowhere.so
+    complains "a library that is not where it is said to be" 1 \
+        "MOIRAI_CUDNN says '$work/nowhere.so': " gpu --backend cuda "$net"
+    MOIRAI_CUDNN=
+fi
 MOIRAI_CUDA=
 export MOIRAI_CUDA
 complains "no driver" 1 "--backend cuda: " gpu --backend cuda "$net"

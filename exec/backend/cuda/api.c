@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/team.h"
 #include "exec/backend/cuda/library.h"
@@ -158,21 +159,30 @@ mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err)
     return start_nvrtc(api, err);
 }
 
+/* One that may be absent. */
+typedef struct optional {
+    pthread_once_t once;
+    mo_status status;
+    mo_error err;
+} optional;
+
 #ifdef HAVE_CUBLASLT
-static pthread_once_t cublaslt_once = PTHREAD_ONCE_INIT;
-static bool has_cublaslt;
+static optional of_cublaslt = { .once = PTHREAD_ONCE_INIT };
 
 static void look_for_cublaslt(void)
 {
-    has_cublaslt = mo_cuda_library_load(&cublaslt, &found.api, NULL) == MO_OK;
+    of_cublaslt.status =
+        mo_cuda_library_load(&cublaslt, &found.api, &of_cublaslt.err);
 }
 
 bool mo_cuda_has_cublaslt(void)
 {
-    pthread_once(&cublaslt_once, look_for_cublaslt);
-    return has_cublaslt;
+    pthread_once(&of_cublaslt.once, look_for_cublaslt);
+    return of_cublaslt.status == MO_OK;
 }
 #else
+static optional of_cublaslt;
+
 bool mo_cuda_has_cublaslt(void)
 {
     return false;
@@ -180,24 +190,56 @@ bool mo_cuda_has_cublaslt(void)
 #endif
 
 #ifdef HAVE_CUDNN
-static pthread_once_t cudnn_once = PTHREAD_ONCE_INIT;
-static bool has_cudnn;
+static optional of_cudnn = { .once = PTHREAD_ONCE_INIT };
 
 /* It needs the other one, and finds by name what is loaded already. */
 static void look_for_cudnn(void)
 {
     (void) mo_cuda_has_cublaslt();
-    has_cudnn = mo_cuda_library_load(&cudnn, &found.api, NULL) == MO_OK;
+    of_cudnn.status = mo_cuda_library_load(&cudnn, &found.api, &of_cudnn.err);
 }
 
 bool mo_cuda_has_cudnn(void)
 {
-    pthread_once(&cudnn_once, look_for_cudnn);
-    return has_cudnn;
+    pthread_once(&of_cudnn.once, look_for_cudnn);
+    return of_cudnn.status == MO_OK;
 }
 #else
+static optional of_cudnn;
+
 bool mo_cuda_has_cudnn(void)
 {
     return false;
 }
 #endif
+
+static bool is_named(const char *variable)
+{
+    const char *said = getenv(variable);
+
+    return said && *said;
+}
+
+mo_status mo_cuda_api_as_named(mo_error *err)
+{
+    const struct {
+        const char *variable;
+        bool (*has)(void);
+        const optional *one;
+    } libraries[] = {
+        { "MOIRAI_CUBLASLT", mo_cuda_has_cublaslt, &of_cublaslt },
+        { "MOIRAI_CUDNN", mo_cuda_has_cudnn, &of_cudnn },
+    };
+
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        const optional *one = libraries[i].one;
+
+        if (!is_named(libraries[i].variable) || libraries[i].has() ||
+            one->status == MO_OK)
+            continue;
+        if (err)
+            *err = one->err;
+        return one->status;
+    }
+    return MO_OK;
+}

@@ -51,6 +51,9 @@ mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err);
 bool mo_cuda_has_cublaslt(void);
 bool mo_cuda_has_cudnn(void);
 
+/* A library that a variable names must be there: why it is not. */
+mo_status mo_cuda_api_as_named(mo_error *err);
+
 /* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
 mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err);
 

@@ -142,6 +142,8 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
         return mo_fail_memory(err);
     status = mo_cuda_api_get(&made->api, err);
     if (status == MO_OK)
+        status = mo_cuda_api_as_named(err);
+    if (status == MO_OK)
         status = copy_options(made, options, err);
     if (status == MO_OK)
         status = find_device(made, err);
