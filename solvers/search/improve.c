@@ -18,9 +18,9 @@ enum {
     FIRST_NODES = 2000,   /* of few */
     START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
     LEAST_MOVES = 2000,
-    RACE_WORK = 500000, /* ops by moves of each in a race, at level 2; four
-                           times as many two levels later, ... */
-    RACE_LEVELS = 6,    /* ... up to this one */
+    RACE_WORK = 250000, /* ops by moves of each in a race, at level 2; twice as
+                           many a level later, ... */
+    RACE_LEVELS = 4,    /* ... up to this one */
     RACE_PART = 12,  /* part of what a block takes at least, to look above it */
     FEW_OPS = 20000, /* so many are worth that in any case */
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
@@ -161,18 +161,23 @@ static int64_t moves_for(const mo_kind *kind, int level)
     return moves + 1;
 }
 
+static bool is_crowd(const mo_improver *m, int kind)
+{
+    return m->forks[kind] && mo_fork_is_crowd(m->forks[kind]);
+}
+
 /* Where branches are not alike, searching through now and then tells all at
  * once, even of many ops: a glance shows it. */
 static bool is_exact_next(const mo_improver *m, const mo_option *chosen,
                           int level)
 {
     const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
-    const mo_fork *fork = m->forks[chosen->kind];
 
     if (kind->n <= MO_EXACT_OPS)
         return true;
     if (level == 1)
-        return kind->n <= GLANCE_OPS && fork && !mo_fork_is_crowd(fork);
+        return kind->n <= GLANCE_OPS && m->forks[chosen->kind] &&
+               !is_crowd(m, chosen->kind);
     return level % 2 == 0 && (kind->n <= MO_MAYBE_EXACT_OPS ||
                               kind->pairs[chosen->pair].exact_pays);
 }
@@ -242,6 +247,7 @@ static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
         b = &blocks->blocks[c->block[s]];
         it->segment = &c->chain->segments[s];
         it->segment_pair = pairs[s];
+        it->hint = b->hints[pairs[s]].device ? &b->hints[pairs[s]] : NULL;
         it->from_ns = b->lower_ns[pairs[s]];
         if (it->from_ns == INT64_MAX)
             it->from_ns = 0;
@@ -253,40 +259,27 @@ static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
     return status;
 }
 
-/* Many equal branches are divided anew, now and then. */
-static bool is_race_next(const mo_improver *m, int number, int level)
+/* Many equal branches are divided anew, again and again: what comes of a race
+ * depends on chance more than on its length, and what is best of several cannot
+ * be made much better by annealing, which is tried now and then. */
+static bool is_race_next(const mo_improver *m, int number, int copy, int level)
 {
-    const mo_fork *fork = m->forks[number];
-
-    return fork && level % 2 == 0 && mo_fork_is_crowd(fork);
+    return is_crowd(m, number) && level > 1 && (level % 2 == 0 || copy > 0);
 }
 
-/* What only the first of several attempts does. */
-static bool is_first_of_many(const mo_improver *m, const mo_option *chosen,
-                             int level, mo_try_way *how)
-{
-    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
-
-    if (is_assist_next(m, kind, level))
-        *how = MO_TRY_ASSIST;
-    else if (is_race_next(m, chosen->kind, level))
-        *how = MO_TRY_RACE;
-    else if (chosen->exact || is_exact_next(m, chosen, level))
-        *how = MO_TRY_EXACT;
-    else
-        return false;
-    return true;
-}
-
-/* Along a chain, anew at first, and between the attempts to make that better.
- */
+/* Only the first of several attempts searches through or asks a solver.  Along
+ * a chain, anew at first, and between the attempts to make that better. */
 static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
                          int copy, int level)
 {
-    mo_try_way how;
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
 
-    if (copy == 0 && is_first_of_many(m, chosen, level, &how))
-        return how;
+    if (copy == 0 && is_assist_next(m, kind, level))
+        return MO_TRY_ASSIST;
+    if (is_race_next(m, chosen->kind, copy, level))
+        return MO_TRY_RACE;
+    if (copy == 0 && (chosen->exact || is_exact_next(m, chosen, level)))
+        return MO_TRY_EXACT;
     if (is_along(m, chosen->kind))
         return level % 2 == 1 ? MO_TRY_ALONG : MO_TRY_POLISH;
     return MO_TRY_ANNEAL;
@@ -327,7 +320,8 @@ static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
 
 /* The level counts from 1 on: what has not been tried at all is at 0.  Of
  * several long walks, half begin anew, since the best valley need not be the
- * one that is known, and half with a hint, where there is one. */
+ * one that is known (races know that themselves), and half with a hint, where
+ * there is one. */
 static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                           uint64_t seed, mo_try *it, mo_error *err)
 {
@@ -341,7 +335,8 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                     .how = how,
                     .effort = effort_of(kind, how, level),
                     .seed = seed,
-                    .anew = how == MO_TRY_ANNEAL && level > 3 && copy % 2 == 0,
+                    .anew = how == MO_TRY_ANNEAL && level > 3 &&
+                            copy % 2 == 0 && !is_crowd(m, chosen->kind),
                     .fork = m->forks[chosen->kind],
                     .solver = task->assist,
                     .found = task->found,
@@ -379,12 +374,17 @@ static int choose(mo_improver *m, const mo_option *options, size_t n, int round)
     return n_chosen;
 }
 
+static mo_pair *pair_of(const mo_improver *m, const mo_option *o)
+{
+    return &m->search->kinds->kinds[o->kind].pairs[o->pair];
+}
+
 /* Where there is room for more attempts, those that promise most are made
  * several times. */
 static int copies_of(const mo_improver *m, const mo_option *o, int n_long,
                      double sum_ns)
 {
-    int level = m->search->kinds->kinds[o->kind].pairs[o->pair].level;
+    int level = pair_of(m, o)->level;
     int most = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
 
     if (is_quick(m, o) || o->exact)
@@ -393,6 +393,7 @@ static int copies_of(const mo_improver *m, const mo_option *o, int n_long,
     return copies < most ? copies : most;
 }
 
+/* Those that take longest, which are the first of each, begin first. */
 static mo_status fill_tries(mo_improver *m, int n_chosen, uint64_t seed,
                             mo_try *tries, int *n, mo_error *err)
 {
@@ -405,18 +406,16 @@ static mo_status fill_tries(mo_improver *m, int n_chosen, uint64_t seed,
             sum_ns += m->chosen[i]->gain_ns;
             n_long++;
         }
-    for (int i = 0; i < n_chosen; i++) {
-        const mo_option *o = m->chosen[i];
-        int copies = copies_of(m, o, n_long, sum_ns);
-
-        for (int c = 0; c < copies && *n < MO_MOST_TRIES && status == MO_OK;
-             c++) {
+    for (int c = 0; c < MOST_COPIES; c++)
+        for (int i = 0; i < n_chosen && *n < MO_MOST_TRIES && status == MO_OK;
+             i++) {
             uint64_t own = mo_random_seed(seed, (uint64_t) *n);
 
-            status = fill_try(m, o, c, own, &tries[(*n)++], err);
+            if (c < copies_of(m, m->chosen[i], n_long, sum_ns))
+                status = fill_try(m, m->chosen[i], c, own, &tries[(*n)++], err);
         }
-        m->search->kinds->kinds[o->kind].pairs[o->pair].level++;
-    }
+    for (int i = 0; i < n_chosen; i++)
+        pair_of(m, m->chosen[i])->level++;
     return status;
 }
 

@@ -22,8 +22,9 @@ typedef enum mo_proof_way {
 typedef struct mo_proof {
     int block, pair;
     mo_proof_way how;
-    int64_t target_ns; /* to be refuted, or a part of it, but for the fast way */
-    int effort;        /* from 1 on; doubles */
+    int64_t
+        target_ns; /* to be refuted, or a part of it, but for the fast way */
+    int effort;    /* from 1 on; doubles */
     const mo_fork *fork;
 
     /* What came of it. */

@@ -9,6 +9,7 @@ enum {
 
 #define ENOUGH 0.02 /* a gap, where nobody asks for another */
 #define CLOSE  4    /* times that */
+#define SPARE  0.85 /* of it: proofs of a little more take as long */
 
 static int longest_chain(const mo_blocks *blocks)
 {
@@ -219,7 +220,7 @@ static int64_t goal_of(const mo_prover *m, double hoped)
     double lower_ns = (double) m->search->lower_ns;
     double upper_ns = (double) m->search->upper_path_ns;
     double asked = m->search->task->gap > 0 ? m->search->task->gap : ENOUGH;
-    double enough_ns = (1 - hoped) * (1 - 0.97 * asked) * upper_ns;
+    double enough_ns = (1 - hoped) * (1 - SPARE * asked) * upper_ns;
 
     if (upper_ns - lower_ns < CLOSE * asked * upper_ns && enough_ns > lower_ns)
         return (int64_t) enough_ns;

@@ -10,7 +10,7 @@
 enum {
     TIMES = 4,          /* asked for, of each set of devices */
     MOST_RECEIVERS = 4, /* all sets of so many are looked at */
-    MOST = (TIMES << MOST_RECEIVERS) + 1,
+    MOST = (TIMES << MOST_RECEIVERS) + 2,
     GO_ON = 4 /* one in so many, for so many times as long */
 };
 
@@ -97,20 +97,38 @@ static mo_status enter_hint(race *r, int64_t time_ns, mo_error *err)
     return status;
 }
 
-static mo_status enter_all(race *r, mo_error *err)
+/* The start, and what the caller's hint makes of it. */
+static mo_status enter_known(race *r, mo_error *err)
 {
     const mo_race_options *o = r->options;
-    int64_t room_ns = o->to_ns - o->from_ns;
+    mo_schedule *made = NULL;
     mo_status status = mo_schedule_copy(r->x, r->start, &r->runners[r->n], err);
 
     r->n += status == MO_OK;
+    if (status == MO_OK && o->hint)
+        status = mo_like_hint(r->like, r->start, &o->fork->segment, o->pair,
+                              o->hint, &made, err);
+    if (made)
+        r->runners[r->n++] = made;
+    return status;
+}
+
+/* At times that differ from race to race. */
+static mo_status enter_all(race *r, mo_error *err)
+{
+    const mo_race_options *o = r->options;
+    int64_t step_ns = (o->to_ns - o->from_ns) / TIMES;
+    mo_random random = { o->anneal->seed };
+    int64_t first_ns =
+        o->from_ns + (int64_t) (mo_random_unit(&random) * (double) step_ns);
+    mo_status status = enter_known(r, err);
+
     for (int set = 0; set < 1 << r->n_receivers; set++) {
         for (int i = 0; i < r->n_receivers; i++)
             r->receives[r->receivers[i]] = set >> i & 1;
         for (int t = 0;
              t < TIMES && status == MO_OK && !mo_stop_now(o->anneal->stop); t++)
-            status = enter_hint(
-                r, o->from_ns + room_ns / (2 * TIMES) * (2 * t + 1), err);
+            status = enter_hint(r, first_ns + step_ns * t, err);
     }
     return status;
 }

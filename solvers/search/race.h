@@ -17,11 +17,13 @@
 #include "base/stop.h"
 #include "solvers/search/anneal.h"
 #include "solvers/search/fork.h"
+#include "solvers/search/hint.h"
 
 typedef struct mo_race_options {
     const mo_fork *fork;    /* of the instance's ops */
     int pair;               /* devices of its u and v, a * K + b */
     int64_t from_ns, to_ns; /* times of it to ask for */
+    const mo_hint *hint;    /* NULL, or one more beginning */
     /* As each of the first heat is annealed. */
     const mo_anneal_options *anneal;
 } mo_race_options;

@@ -197,6 +197,7 @@ static mo_status run_race(const attempt *t, mo_error *err)
                                 .pair = it->segment_pair,
                                 .from_ns = it->from_ns,
                                 .to_ns = it->to_ns,
+                                .hint = it->hint,
                                 .anneal = &each };
     mo_schedule *from = NULL;
     mo_status status = find_start(t, &from, err);
