@@ -176,6 +176,10 @@ ok "and the other stays as it is" sh -c "
 exits "coarsened, in the same file" 0 run --fusion default
 ok "ops that are one are a row" grep -q 'signature="Convolution+Add' \
     "$work/run.xml"
+rm "$work/run.xml"
+exits "each by itself" 0 run --no-fuse
+is "what works has a time" "$(grep 'median_us="0"' "$work/run.xml" |
+    grep -cvE 'class="(none|free)"')" 0
 exits "to standard output" 0 moirai-profile run -q --runs 1 "$net/model.xml"
 ok "it is a profile" grep -q '<op device="cpu"' "$work/out"
 exits "while the others rest" 0 moirai-profile run -q --runs 1 --alone \

@@ -69,6 +69,8 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &o.wants.cache },
         { 0, "no-measure", NULL, "run: do not try which kernels are fastest",
           MO_OPTION_FLAG, .to = &o.wants.no_measure },
+        { 0, "no-fuse", NULL, "run: every call by itself", MO_OPTION_FLAG,
+          .to = &o.no_fuse },
         { 0, "random-weights", "SEED",
           "run: for weights whose file is missing, 0", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },

@@ -47,6 +47,7 @@ static mo_exec_options job_options(const mo_profile_options *o)
         .inputs = o->inputs,
         .wants = o->wants,
         .weights = o->weights,
+        .no_fuse = o->no_fuse,
         .talk = o->talk,
     };
 }
