@@ -59,6 +59,7 @@ static const struct {
     { CUDA_ERROR_ILLEGAL_STATE,
       "the operation cannot be performed in the present state" },
     { CUDA_ERROR_NOT_FOUND, "named symbol not found" },
+    { CUDA_ERROR_NOT_READY, "device not ready" },
     { CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure" },
     { CUDA_ERROR_NOT_SUPPORTED, "operation not supported" },
     { CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,

@@ -110,6 +110,17 @@ void standin_meet(standin_exchange *exchange);
 
 /* ---- streams */
 
+/* Something that another stand-in does in a stream, as often as it is run there
+ * (a captured one, with its graph).  When its time has come it is begun; poll
+ * is then asked until it says that it is done.  The context is kept and dropped
+ * once for every copy. */
+typedef struct standin_errand {
+    void (*begin)(void *context);
+    bool (*poll)(void *context);
+    void (*keep)(void *context);
+    void (*drop)(void *context);
+} standin_errand;
+
 typedef struct standin_node {
     void (*run)(struct standin_node *node);
     CUresult result; /* of running it */
@@ -125,11 +136,19 @@ typedef struct standin_node {
     const void *from;
     size_t bytes;
     unsigned char fill;
+    /* errands, which have no run */
+    const standin_errand *errand;
+    void *context;
+    bool begun;
 } standin_node;
 
 /* Does what node says, or notes it where the stream is being captured.  *node
  * and its args are copied when it is kept. */
 CUresult standin_submit(CUstream stream, const standin_node *node);
+
+/* The entry point for other stand-ins; the errand outlives all graphs. */
+CUresult standin_foreign(CUstream stream, const standin_errand *errand,
+                         void *context);
 
 /* Copies and frees the arguments of a launch. */
 CUresult standin_args_copy(standin_node *node);

@@ -1,18 +1,24 @@
 /*
  * Graphs of the stand-in run their nodes in an order that is allowed but
  * unlikely, the last one that may run first, so that what forgot to wait is
- * found out.
+ * found out.  One with errands in it is an errand itself: it goes over its
+ * nodes again and again, and what is not done does not keep others waiting.
  */
 #include <config.h>
 
 #include <stdlib.h>
 
-#include "tests/standin_cuda_graph.h"
+#include <string.h>
+
+#include "tests/standin_cuda_queue.h"
 
 struct CUgraphExec_st {
     standin_node *nodes;
     int n;
     int *order;
+    bool has_errands;
+    char *done; /* by node, in the launch that is under way */
+    int n_done;
 };
 
 void standin_set_clear(standin_set *s)
@@ -33,12 +39,18 @@ bool standin_set_add(standin_set *s, const int *more, int n)
     return true;
 }
 
+void standin_node_clear(standin_node *node)
+{
+    standin_args_free(node);
+    free(node->before);
+    if (node->errand)
+        node->errand->drop(node->context);
+}
+
 void standin_nodes_free(standin_node *nodes, int n)
 {
-    for (int i = 0; i < n; i++) {
-        standin_args_free(&nodes[i]);
-        free(nodes[i].before);
-    }
+    for (int i = 0; i < n; i++)
+        standin_node_clear(&nodes[i]);
     free(nodes);
 }
 
@@ -59,6 +71,8 @@ CUresult standin_node_copy(standin_node *to, const standin_node *from,
     }
     to->before = waits.at;
     to->n_before = waits.n;
+    if (to->errand)
+        to->errand->keep(to->context);
     return CUDA_SUCCESS;
 }
 
@@ -106,8 +120,11 @@ static CUresult copy_nodes(CUgraphExec exec, const struct CUgraph_st *graph)
 
         if (result != CUDA_SUCCESS)
             return result;
+        exec->has_errands |= from->errand != NULL;
     }
-    return find_order(exec) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    exec->done = calloc((size_t) exec->n + 1, 1);
+    return exec->done && find_order(exec) ? CUDA_SUCCESS
+                                          : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *made, CUgraph graph,
@@ -132,6 +149,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     standin_nodes_free(exec->nodes, exec->n);
     free(exec->order);
+    free(exec->done);
     free(exec);
     return CUDA_SUCCESS;
 }
@@ -143,20 +161,62 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+static void run_graph(standin_node *launched)
 {
-    CUresult result = CUDA_SUCCESS;
+    CUgraphExec exec = launched->to;
 
-    standin_lock();
-    if (standin_is_captured(stream))
-        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    for (int i = 0; result == CUDA_SUCCESS && i < exec->n; i++) {
+    for (int i = 0; launched->result == CUDA_SUCCESS && i < exec->n; i++) {
         standin_node *node = &exec->nodes[exec->order[i]];
 
         node->result = CUDA_SUCCESS;
         node->run(node);
-        result = node->result;
+        launched->result = node->result;
     }
+}
+
+static void begin_graph(void *context)
+{
+    CUgraphExec exec = context;
+
+    memset(exec->done, 0, (size_t) exec->n);
+    exec->n_done = 0;
+}
+
+/* Nodes that fail tell why; the others go on. */
+static bool poll_graph(void *context)
+{
+    CUgraphExec exec = context;
+
+    for (int i = 0; i < exec->n; i++) {
+        int k = exec->order[i];
+
+        if (exec->done[k] || !may_run(&exec->nodes[k], exec->done) ||
+            !standin_node_step(&exec->nodes[k]))
+            continue;
+        exec->done[k] = 1;
+        exec->n_done++;
+    }
+    return exec->n_done == exec->n;
+}
+
+static void leave_graph(void *context)
+{
+    (void) context;
+}
+
+static const standin_errand graph_errand = { begin_graph, poll_graph,
+                                             leave_graph, leave_graph };
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    standin_node plain = { .run = run_graph, .to = exec };
+    standin_node errand = { .errand = &graph_errand, .context = exec };
+    bool captured;
+
+    standin_lock();
+    captured = standin_is_captured(stream);
     standin_unlock();
-    return result;
+    return captured
+               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+               : standin_submit(stream, exec->has_errands ? &errand : &plain);
 }

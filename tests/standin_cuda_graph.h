@@ -32,6 +32,7 @@ struct CUgraph_st {
 /* A node of its own out of one that borrows. */
 CUresult standin_node_copy(standin_node *to, const standin_node *from,
                            const int *before, int n_before);
+void standin_node_clear(standin_node *node);
 void standin_nodes_free(standin_node *nodes, int n);
 
 /* Whoever asks holds the lock. */

@@ -1,7 +1,7 @@
 /*
  * Streams and events of the stand-in.  A stream does at once what it is told,
- * unless it is being captured: then nodes are noted with all they wait for,
- * through streams and events.
+ * unless an errand is not done (standin_cuda_queue.h), or it is being captured:
+ * then nodes are noted with all they wait for, through streams and events.
  */
 #include <config.h>
 
@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "tests/standin_cuda_graph.h"
+#include "tests/standin_cuda_queue.h"
 
 struct CUstream_st {
     uint64_t capture; /* its id; 0: none */
-    standin_set tail; /* what the next node waits for */
+    standin_set tail; /* what the next node waits for, while it is captured */
+    standin_set live; /* and otherwise */
 };
 
 struct CUevent_st {
@@ -22,6 +24,7 @@ struct CUevent_st {
     int64_t ns;
     uint64_t capture; /* that it was recorded in */
     standin_set after;
+    standin_set live; /* the same where nothing is captured */
 };
 
 static struct CUstream_st first_stream; /* the one called 0 */
@@ -83,21 +86,22 @@ static CUresult note(CUgraph graph, CUstream stream, const standin_node *node)
 CUresult standin_submit(CUstream stream, const standin_node *node)
 {
     CUstream s = stream_of(stream);
-    standin_node now = *node;
     CUgraph graph;
     CUresult result;
 
     standin_lock();
     graph = capture_of(s->capture);
-    if (graph)
-        result = note(graph, s, node);
-    else {
-        now.result = CUDA_SUCCESS;
-        now.run(&now);
-        result = now.result;
-    }
+    result = graph ? note(graph, s, node) : standin_queue_add(&s->live, node);
     standin_unlock();
     return result;
+}
+
+CUresult standin_foreign(CUstream stream, const standin_errand *errand,
+                         void *context)
+{
+    standin_node node = { .errand = errand, .context = context };
+
+    return standin_submit(stream, &node);
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
@@ -112,18 +116,52 @@ CUresult cuStreamDestroy(CUstream stream)
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
     standin_set_clear(&stream->tail);
+    standin_set_clear(&stream->live);
     free(stream);
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamSynchronize(CUstream stream)
+static CUresult look(standin_set *live)
 {
-    CUgraph graph;
+    CUresult result;
 
     standin_lock();
-    graph = capture_of(stream_of(stream)->capture);
+    result = standin_queue_is_done(live) ? standin_queue_result()
+                                         : CUDA_ERROR_NOT_READY;
     standin_unlock();
-    return graph ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+    return result;
+}
+
+/* As long as it takes. */
+static CUresult wait_for(standin_set *live)
+{
+    CUresult result;
+
+    while ((result = look(live)) == CUDA_ERROR_NOT_READY)
+        usleep(20);
+    return result;
+}
+
+static bool is_captured(CUstream stream)
+{
+    bool captured;
+
+    standin_lock();
+    captured = standin_is_captured(stream);
+    standin_unlock();
+    return captured;
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    return is_captured(stream) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                               : wait_for(&stream_of(stream)->live);
+}
+
+CUresult cuStreamQuery(CUstream stream)
+{
+    return is_captured(stream) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                               : look(&stream_of(stream)->live);
 }
 
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
@@ -220,6 +258,9 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
     if (graph && result == CUDA_SUCCESS &&
         !standin_set_add(&s->tail, event->after.at, event->after.n))
         result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!graph && result == CUDA_SUCCESS &&
+        !standin_set_add(&s->live, event->live.at, event->live.n))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
     standin_unlock();
     return result;
 }
@@ -238,6 +279,7 @@ CUresult cuEventDestroy(CUevent event)
     if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
     standin_set_clear(&event->after);
+    standin_set_clear(&event->live);
     free(event);
     return CUDA_SUCCESS;
 }
@@ -250,23 +292,6 @@ static int64_t now_ns(void)
     return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-CUresult cuEventRecord(CUevent event, CUstream stream)
-{
-    CUstream s = stream_of(stream);
-    CUresult result = CUDA_SUCCESS;
-
-    standin_lock();
-    event->recorded = true;
-    event->ns = now_ns();
-    event->capture = capture_of(s->capture) ? s->capture : 0;
-    event->after.n = 0;
-    if (event->capture &&
-        !standin_set_add(&event->after, s->tail.at, s->tail.n))
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    standin_unlock();
-    return result;
-}
-
 static void run_record(standin_node *node)
 {
     CUevent event = node->to;
@@ -274,6 +299,41 @@ static void run_record(standin_node *node)
     event->recorded = true;
     event->ns = now_ns();
     event->capture = 0;
+}
+
+/* One that is timed is not destroyed before it has happened. */
+static CUresult record_now(CUevent event, CUstream stream)
+{
+    standin_node node = { .run = run_record, .to = event };
+    CUresult result = CUDA_SUCCESS;
+
+    run_record(&node);
+    if (event->timed)
+        result = standin_queue_add(&stream->live, &node);
+    event->live.n = 0;
+    if (result == CUDA_SUCCESS &&
+        !standin_set_add(&event->live, stream->live.at, stream->live.n))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    return result;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    CUstream s = stream_of(stream);
+    CUresult result = CUDA_SUCCESS;
+
+    standin_lock();
+    if (!capture_of(s->capture))
+        result = record_now(event, s);
+    else {
+        event->recorded = true;
+        event->capture = s->capture;
+        event->after.n = 0;
+        if (!standin_set_add(&event->after, s->tail.at, s->tail.n))
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    standin_unlock();
+    return result;
 }
 
 /* An external one is a node of the graph: it happens whenever that runs. */
@@ -287,7 +347,12 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-    return event->capture ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+    return event->capture ? CUDA_ERROR_CAPTURED_EVENT : wait_for(&event->live);
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+    return event->capture ? CUDA_ERROR_CAPTURED_EVENT : look(&event->live);
 }
 
 CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
