@@ -20,6 +20,8 @@
 
 static const mo_cuda_symbol driver_symbols[] = { MO_CUDA_DRIVER_NAMES(SYMBOL)
                                                      LAST };
+static const mo_cuda_symbol green_symbols[] = { MO_CUDA_GREEN_NAMES(SYMBOL)
+                                                    LAST };
 static const mo_cuda_symbol nvrtc_symbols[] = { MO_CUDA_NVRTC_NAMES(SYMBOL)
                                                     LAST };
 
@@ -37,6 +39,14 @@ static const char *const nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12",
 static const mo_cuda_library driver = {
     "CUDA driver", "MOIRAI_CUDA",  "install NVIDIA's driver, 525 or later",
     driver_names,  driver_symbols, older_driver,
+};
+static const mo_cuda_library green = {
+    "CUDA driver",
+    "MOIRAI_CUDA",
+    "a GPU is divided by NVIDIA's driver 555 (CUDA 12.5) or later",
+    driver_names,
+    green_symbols,
+    NULL,
 };
 static const mo_cuda_library nvrtc = {
     "NVRTC",
@@ -165,6 +175,29 @@ typedef struct optional {
     mo_status status;
     mo_error err;
 } optional;
+
+static optional of_green = { .once = PTHREAD_ONCE_INIT };
+
+/* Of the driver that is loaded already. */
+static void look_for_green(void)
+{
+    if (green_symbols[0].name)
+        of_green.status =
+            mo_cuda_library_load(&green, &found.api, &of_green.err);
+    else
+        of_green.status =
+            mo_fail(&of_green.err, MO_E_SUPPORT,
+                    "a GPU cannot be divided by this program: it was built "
+                    "with headers of CUDA before 12.5");
+}
+
+mo_status mo_cuda_api_green(mo_error *err)
+{
+    pthread_once(&of_green.once, look_for_green);
+    if (of_green.status != MO_OK && err)
+        *err = of_green.err;
+    return of_green.status;
+}
 
 #ifdef HAVE_CUBLASLT
 static optional of_cublaslt = { .once = PTHREAD_ONCE_INIT };

@@ -31,6 +31,7 @@
  * macros turn both the member and the use into the same versioned name. */
 typedef struct mo_cuda_api {
     MO_CUDA_DRIVER_NAMES(MO_CUDA_MEMBER)
+    MO_CUDA_GREEN_NAMES(MO_CUDA_MEMBER)
     MO_CUDA_NVRTC_NAMES(MO_CUDA_MEMBER)
     int driver_version, nvrtc_version; /* 13000 is 13.0 */
 #ifdef HAVE_CUBLASLT
@@ -53,6 +54,10 @@ bool mo_cuda_has_cudnn(void);
 
 /* A library that a variable names must be there: why it is not. */
 mo_status mo_cuda_api_as_named(mo_error *err);
+
+/* Green contexts may be absent, too: the error says what driver has them. Their
+ * members are used behind that. */
+mo_status mo_cuda_api_green(mo_error *err);
 
 /* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
 mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err);

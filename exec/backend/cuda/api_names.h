@@ -16,6 +16,8 @@
     X(cuDevicePrimaryCtxRetain)                                                \
     X(cuDevicePrimaryCtxRelease)                                               \
     X(cuCtxSetCurrent)                                                         \
+    X(cuCtxEnablePeerAccess)                                                   \
+    X(cuDeviceCanAccessPeer)                                                   \
     X(cuMemGetInfo)                                                            \
     X(cuMemAlloc)                                                              \
     X(cuMemFree)                                                               \
@@ -24,10 +26,12 @@
     X(cuMemcpyHtoDAsync)                                                       \
     X(cuMemcpyDtoHAsync)                                                       \
     X(cuMemcpyDtoDAsync)                                                       \
+    X(cuMemcpyPeerAsync)                                                       \
     X(cuMemsetD8Async)                                                         \
     X(cuStreamCreate)                                                          \
     X(cuStreamDestroy)                                                         \
     X(cuStreamSynchronize)                                                     \
+    X(cuStreamQuery)                                                           \
     X(cuStreamWaitEvent)                                                       \
     X(cuStreamBeginCapture)                                                    \
     X(cuStreamEndCapture)                                                      \
@@ -48,6 +52,20 @@
     X(cuFuncGetAttribute)                                                      \
     X(cuFuncSetAttribute)                                                      \
     X(cuLaunchKernelEx)
+
+/* Parts of a GPU, from CUDA 12.5 on; apart from the others, since a driver may
+ * be older. */
+#if CUDA_VERSION >= 12050
+#define MO_CUDA_GREEN_NAMES(X)                                                 \
+    X(cuDeviceGetDevResource)                                                  \
+    X(cuDevSmResourceSplitByCount)                                             \
+    X(cuDevResourceGenerateDesc)                                               \
+    X(cuGreenCtxCreate)                                                        \
+    X(cuGreenCtxDestroy)                                                       \
+    X(cuGreenCtxStreamCreate)
+#else
+#define MO_CUDA_GREEN_NAMES(X)
+#endif
 
 #define MO_CUDA_NVRTC_NAMES(X)                                                 \
     X(nvrtcVersion)                                                            \

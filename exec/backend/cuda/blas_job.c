@@ -2,6 +2,8 @@
 
 #include <limits.h>
 
+#include "exec/backend/cuda/partition.h"
+
 static cudaDataType_t type_of(mo_elem elem)
 {
     switch (elem) {
@@ -56,6 +58,7 @@ static mo_status make_desc(mo_unit *unit, const mo_blas_plan *plan,
     int32_t left = gemm->left.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
     int32_t right = gemm->right.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
     uint32_t epilogue = epilogue_of(&plan->epilogue);
+    int32_t sms = unit->sms;
     cudaDataType_t scale = plan->elem == MO_F64 ? CUDA_R_64F : CUDA_R_32F;
     mo_status status;
 
@@ -73,6 +76,9 @@ static mo_status make_desc(mo_unit *unit, const mo_blas_plan *plan,
     if (status == MO_OK)
         status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
                           sizeof epilogue, err);
+    if (status == MO_OK && mo_cuda_is_part(unit))
+        status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                          &sms, sizeof sms, err);
     return status;
 }
 

@@ -24,6 +24,7 @@ typedef struct mo_cuda_shop mo_cuda_shop;   /* compiled functions: module.h */
 typedef struct mo_cuda_notes mo_cuda_notes; /* measured choices: choose.h */
 typedef struct mo_cuda_blas mo_cuda_blas;   /* cuBLASLt's handle: blas.h */
 typedef struct mo_cuda_dnn mo_cuda_dnn;     /* cuDNN's handle: dnn.h */
+typedef struct mo_cuda_partition mo_cuda_partition; /* of a GPU: partition.h */
 
 enum { MO_CUDA_MAX_LANES = 8 };
 
@@ -43,15 +44,16 @@ typedef struct mo_cuda_staged {
 
 struct mo_unit {
     const mo_cuda_api *api;
-    mo_unit_options options; /* cache is a copy */
+    mo_unit_options options; /* cache is a copy; parts are the partition's */
     CUdevice device;
     CUcontext context; /* the primary one; current in the thread that opened
                           the unit, which is the only one to use it */
     CUstream stream;   /* where run and put happen */
     CUstream lanes[MO_CUDA_MAX_LANES]; /* [0] is stream; others by need */
-    char name[128];                    /* "NVIDIA H200" */
-    int arch;                          /* 90 for compute capability 9.0 */
-    int sms;
+    mo_cuda_partition *partition;      /* how the GPU is divided */
+    char name[128];     /* "NVIDIA H200", or "NVIDIA H200, 64 of 132 SMs" */
+    int arch;           /* 90 for compute capability 9.0 */
+    int sms;            /* that the unit may use */
     size_t shared_most; /* shared memory a block may ask for */
     size_t l2_bytes;
     bool overlap; /* kernels begin while those before them end: MO_BEGIN */

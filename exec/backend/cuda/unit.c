@@ -2,6 +2,8 @@
 
 #include "exec/backend/cuda/unit.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #include "exec/backend/cuda/dnn.h"
 #include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
+#include "exec/backend/cuda/partition.h"
 #include "exec/backend/cuda/preload.h"
 #include "exec/backend/cuda/stage.h"
 
@@ -77,6 +80,22 @@ static mo_status know_device(mo_unit *unit, mo_error *err)
     return MO_OK;
 }
 
+/* What it may use is what it knows of; whether the GPU has such a part is found
+ * out when it is divided. */
+static void know_part(mo_unit *unit)
+{
+    const mo_unit_options *o = &unit->options;
+    size_t length = strlen(unit->name);
+    int whole = unit->sms;
+
+    if (!mo_cuda_is_part(unit))
+        return;
+    assert(o->part >= 0 && o->part < o->n_parts);
+    unit->sms = o->parts[o->part];
+    snprintf(unit->name + length, sizeof unit->name - length, ", %d of %d SMs",
+             unit->sms, whole);
+}
+
 /* MOIRAI_NO_PDL is for comparisons: each kernel then waits for the whole one
  * before it. */
 static bool may_overlap(const mo_unit *unit)
@@ -99,6 +118,8 @@ static mo_status open_context(mo_unit *unit, mo_error *err)
     }
     status = mo_cuda_check(api, "cuCtxSetCurrent",
                            api->cuCtxSetCurrent(unit->context), err);
+    if (status == MO_OK)
+        status = mo_cuda_partition_join(unit, err);
     if (status == MO_OK)
         status = mo_cuda_lane(unit, 0, &unit->stream, err);
     return status;
@@ -150,6 +171,7 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
     if (status == MO_OK)
         status = know_device(made, err);
     if (status == MO_OK) {
+        know_part(made);
         made->overlap = may_overlap(made);
         status = open_parts(made, err);
     }
@@ -167,14 +189,11 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
 
 mo_status mo_cuda_lane(mo_unit *unit, int lane, CUstream *stream, mo_error *err)
 {
-    const mo_cuda_api *api = unit->api;
     mo_status status = MO_OK;
 
     if (!unit->lanes[lane])
-        status = mo_cuda_check(
-            api, "cuStreamCreate",
-            api->cuStreamCreate(&unit->lanes[lane], CU_STREAM_NON_BLOCKING),
-            err);
+        status = mo_cuda_partition_stream(unit, lane >= MO_CUDA_MAX_LANES,
+                                          &unit->lanes[lane], err);
     if (status == MO_OK)
         *stream = unit->lanes[lane];
     else
@@ -209,6 +228,7 @@ static void close_device(mo_unit *unit)
     for (int i = 0; i < MO_CUDA_MAX_LANES; i++)
         if (unit->lanes[i])
             api->cuStreamDestroy(unit->lanes[i]);
+    mo_cuda_partition_leave(unit);
     api->cuCtxSetCurrent(NULL);
     api->cuDevicePrimaryCtxRelease(unit->device);
 }
