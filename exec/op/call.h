@@ -100,6 +100,9 @@ typedef struct mo_conv_call {
     int64_t batch, in_channels, out_channels, groups;
     bool transposed;
     bool channels_last; /* data and result */
+    /* Elements of the result from place to place, where it lies among others
+     * (exec/plan/nest.h); 0: out_channels. */
+    int64_t pitch;
 } mo_conv_call;
 
 /* ---- POOL.  Windows may hang over the end (ceil rounding): out tells. */

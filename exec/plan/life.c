@@ -53,6 +53,21 @@ static void touch_step(const mo_plan *plan, mo_life *lives, int device,
           number);
 }
 
+/* The bytes of a part are those of the whole, from the moment the first of them
+ * matters. */
+static void give_to_wholes(const mo_plan *plan, mo_life *lives)
+{
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_part *part = plan->values[v].part;
+
+        if (!part || !mo_life_is_any(&lives[v]))
+            continue;
+        touch(plan, lives, part->of, lives[v].begin);
+        touch(plan, lives, part->of, lives[v].end);
+        lives[v] = no_life;
+    }
+}
+
 mo_status mo_lives_find(const mo_plan *plan, mo_life **lives, mo_error *err)
 {
     mo_life *made = malloc(((size_t) plan->n_values + 1) * sizeof *made);
@@ -72,6 +87,7 @@ mo_status mo_lives_find(const mo_plan *plan, mo_life **lives, mo_error *err)
 
         touch(plan, made, v, plan->devices[plan->values[v].device].n_steps);
     }
+    give_to_wholes(plan, made);
     *lives = made;
     return MO_OK;
 }

@@ -26,8 +26,8 @@ typedef struct mo_life {
 
 enum { MO_LIFE_INPUT = -1 };
 
-/* Has it any life at all?  Views, whose life is that of what they view,
- * constants, and what nobody touches have none. */
+/* Has it any life at all?  Views and parts, whose life is that of what they
+ * share bytes with, constants, and what nobody touches have none. */
 bool mo_life_is_any(const mo_life *life);
 
 /* By value; free() it. */

@@ -133,6 +133,18 @@ static mo_status weigh_constants(mo_plan *plan, mo_error *err)
     return status;
 }
 
+static void place_parts(mo_plan *plan)
+{
+    for (int v = 0; v < plan->n_values; v++) {
+        mo_plan_value *value = &plan->values[v];
+
+        if (value->part)
+            value->offset =
+                plan->values[value->part->of].offset +
+                value->part->at * (int64_t) mo_elem_bytes(value->desc.elem);
+    }
+}
+
 /* A view lies where what it views does. */
 static void place_views(mo_plan *plan)
 {
@@ -154,6 +166,7 @@ mo_status mo_plan_memory(mo_plan *plan, mo_error *err)
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
         status = pack_device(plan, lives, d, err);
     if (status == MO_OK) {
+        place_parts(plan);
         place_views(plan);
         status = weigh_constants(plan, err);
     }

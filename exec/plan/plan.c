@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "exec/plan/absorb.h"
 #include "exec/plan/known.h"
+#include "exec/plan/nest.h"
 #include "exec/plan/prune.h"
 
 static mo_status make_devices(const mo_instance *x, mo_plan *plan,
@@ -70,6 +71,8 @@ static mo_status make(const mo_plan_source *source, mo_plan *plan,
         status = mo_plan_lower(source, plan, err);
     if (status == MO_OK)
         status = improve(source, plan, err);
+    if (status == MO_OK && source->fuse && source->reals == MO_F32)
+        status = mo_plan_nest(source->nest, plan, err);
     if (status == MO_OK)
         status = mo_plan_precision(source->reals, plan, err);
     if (status == MO_OK)

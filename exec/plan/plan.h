@@ -29,6 +29,13 @@
 
 enum { MO_PLAN_NONE = -1 };
 
+/* Where a value lies that is made among the bytes of another one: the same
+ * shape but for the channels, both channels last (exec/plan/nest.h). */
+typedef struct mo_plan_part {
+    int of;     /* value */
+    int64_t at; /* its first channel there */
+} mo_plan_part;
+
 typedef struct mo_plan_value {
     const char *name; /* the op that makes it, "conv1" or "split1:2" */
     mo_desc desc;
@@ -36,6 +43,7 @@ typedef struct mo_plan_value {
     int device;
     const mo_dense *constant; /* its value, or NULL; belongs to mo_constants, or
                                  the plan made it */
+    const mo_plan_part *part; /* NULL: its bytes are its own */
     int view_of;    /* shares the bytes of this value, or MO_PLAN_NONE */
     int input;      /* the network's input it is, or MO_PLAN_NONE */
     int transfer;   /* the one it arrives by, or MO_PLAN_NONE */
@@ -148,6 +156,9 @@ typedef struct mo_plan_source {
     const bool *keen;
     /* By device: products around a softmax become attention.  NULL: nowhere */
     const bool *attend;
+    /* By device: convolutions write where their results are joined.  NULL:
+     * nowhere */
+    const bool *nest;
     const int *lanes; /* by device: at most so many; NULL: one each */
     mo_elem reals;    /* what f32 becomes inside: MO_F32, MO_F16, MO_BF16 */
     /* Told of every op that cannot be run before making the plan fails; may be

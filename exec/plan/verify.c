@@ -41,9 +41,9 @@ mo_status mo_verify_fail(const mo_plan *plan, int device, int step,
 mo_status mo_plan_verify(const mo_plan *plan, mo_error *err)
 {
     static mo_status (*const parts[])(const mo_plan *, mo_error *) = {
-        mo_verify_values, mo_verify_ends,   mo_verify_calls,
-        mo_verify_steps,  mo_verify_waits,  mo_verify_flow,
-        mo_verify_order,  mo_verify_memory, mo_verify_lanes,
+        mo_verify_values, mo_verify_ends,  mo_verify_calls, mo_verify_nested,
+        mo_verify_steps,  mo_verify_waits, mo_verify_flow,  mo_verify_order,
+        mo_verify_memory, mo_verify_lanes,
     };
     mo_status status = MO_OK;
 

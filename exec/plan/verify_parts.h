@@ -16,6 +16,9 @@ mo_status mo_verify_values(const mo_plan *plan, mo_error *err);
 mo_status mo_verify_ends(const mo_plan *plan, mo_error *err);
 mo_status mo_verify_calls(const mo_plan *plan, mo_error *err);
 
+/* What is made among the bytes of another value stays there, and apart. */
+mo_status mo_verify_nested(const mo_plan *plan, mo_error *err);
+
 /* Does attention stay within what it reads and writes? */
 bool mo_verify_attention(const mo_plan *plan, const mo_call *call);
 

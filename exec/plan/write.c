@@ -85,6 +85,7 @@ static void put_value(const mo_plan *plan, int v, mo_out *out)
         mo_out_text(out, "true");
     }
     put_index(&f, "view_of", value->view_of);
+    put_index(&f, "part_of", value->part ? value->part->of : MO_PLAN_NONE);
     put_index(&f, "input", value->input);
     put_index(&f, "transfer", value->transfer);
     end(&f);

@@ -19,6 +19,7 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->options);
     free(units->backends);
     free(units->lanes);
+    free(units->nest);
     free(units->keen);
     *units = (mo_exec_units){ 0 };
 }
@@ -109,6 +110,7 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
         units->options[k].gpu = gpus[k];
         units->lanes[k] = units->backends[k]->apart ? (int) wants->lanes : 1;
         units->keen[k] = units->backends[k]->apart;
+        units->nest[k] = !units->backends[k]->apart;
     }
     free(gpus);
     return status;
@@ -127,8 +129,9 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->backends = calloc(n, sizeof *units->backends);
     units->lanes = calloc(n, sizeof *units->lanes);
     units->keen = calloc(n, sizeof *units->keen);
+    units->nest = calloc(n, sizeof *units->nest);
     if (!units->rank_of || !units->options || !units->backends ||
-        !units->lanes || !units->keen)
+        !units->lanes || !units->keen || !units->nest)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
     if (status == MO_OK)

@@ -18,8 +18,8 @@ typedef struct mo_exec_units {
     int *rank_of; /* by device */
     mo_unit_options *options;
     const mo_backend **backends;
-    int *lanes; /* for the plan: how many calls may run side by side */
-    bool *keen; /* for the plan: as mo_plan_source has it */
+    int *lanes;        /* for the plan: how many calls may run side by side */
+    bool *keen, *nest; /* for the plan: as mo_plan_source has them */
 } mo_exec_units;
 
 /* Threads of a device are what is wanted, else what the cluster says, else an

@@ -47,6 +47,7 @@ static void fill_numbers(const mo_conv_call *call, mo_elem elem,
     k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1;
     k->depth = k->in_group * (k->picture.merged ? c->sweep.kernel[2] : 1);
     k->direct = c->channels_last && elem == MO_F32 && !c->transposed;
+    k->pitch = c->pitch > 0 ? c->pitch : c->out_channels;
 }
 
 /* A block has all columns where there are several groups: its rows' pointers
@@ -181,6 +182,14 @@ static mo_status fill_kernel(const mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
+/* Only results that are made where they go may lie among others. */
+static bool is_pitch_known(const mo_conv_call *c, mo_elem elem)
+{
+    return c->pitch == 0 ||
+           (c->pitch >= c->out_channels && c->groups == 1 && !c->transposed &&
+            c->channels_last && elem == MO_F32);
+}
+
 static mo_status prepare_conv(mo_unit *unit, const mo_call *call,
                               const mo_call_operand *in, const mo_desc *out,
                               mo_kernel **kernel, size_t *workspace,
@@ -196,6 +205,10 @@ static mo_status prepare_conv(mo_unit *unit, const mo_call *call,
                        "a convolution of %s with %s to %s cannot be run",
                        mo_elem_name(in[0].desc.elem),
                        mo_elem_name(in[1].desc.elem), mo_elem_name(elem));
+    if (!is_pitch_known(&call->u.conv, elem))
+        return mo_fail(err, MO_E_SUPPORT,
+                       "a convolution cannot make a part of another tensor "
+                       "unless it is of f32, in one group, channels last");
     k = calloc(1, sizeof *k);
     if (!k)
         return mo_fail_memory(err);
@@ -247,7 +260,7 @@ static block block_of(const conv_run *run, int64_t job, int worker)
     b.sums = (float *) (void *) (b.scratch + k->sums_at);
     b.pitch = b.columns;
     if (k->direct) {
-        b.pitch = k->call.out_channels;
+        b.pitch = k->pitch;
         b.sums = (float *) run->out + b.row * b.pitch + b.column;
     }
     return b;
@@ -300,19 +313,22 @@ static void finish_range(const block *b, int64_t first, int64_t count,
                   b->scratch + run->kernel->finish_at);
 }
 
+/* Sums become the result where they are. */
 static void finish_direct(const block *b)
 {
-    int64_t first = b->row * b->pitch + b->column;
+    const mo_conv_kernel *k = b->run->kernel;
+    bool at_once = b->columns == b->pitch;
+    int64_t step = at_once ? b->rows : 1;
 
-    if (b->run->kernel->ending.by_tiles)
+    if (k->ending.by_tiles)
         return;
-    if (b->columns == b->pitch) {
-        finish_range(b, first, b->rows * b->columns, b->sums);
-        return;
+    for (int64_t r = 0; r < b->rows; r += step) {
+        float *sums = b->sums + r * b->pitch;
+        int64_t first = (b->row + r) * k->call.out_channels + b->column;
+
+        mo_finish_run_to(&k->finish, b->run->in, sums, first, step * b->columns,
+                         sums, b->scratch + k->finish_at);
     }
-    for (int64_t r = 0; r < b->rows; r++)
-        finish_range(b, first + r * b->pitch, b->columns,
-                     b->sums + r * b->pitch);
 }
 
 static void finish_channels_last(const block *b, const int64_t *places)

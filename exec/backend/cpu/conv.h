@@ -62,6 +62,7 @@ typedef struct mo_conv_kernel {
     int64_t depth;               /* elements of a tap */
     bool by_channel;             /* each channel has a kernel of its own */
     bool direct;                 /* sums go where the result goes */
+    int64_t pitch;               /* of a direct one's result */
     int64_t in_group, out_group; /* channels */
     int64_t weight_floats;       /* packed, in all */
     float *weights;              /* packed, or NULL: not constant */

@@ -27,17 +27,14 @@ size_t mo_finish_scratch(const mo_finish *finish)
 }
 
 /* Sums as they are, or halves made of them. */
-static void store(mo_elem elem, void *out, int64_t first, int64_t count,
-                  const void *sums)
+static void store(mo_elem elem, void *to, int64_t count, const void *sums)
 {
     bool wide = elem == MO_F64;
-    size_t bytes = mo_elem_bytes(elem);
-    char *to = (char *) out + (size_t) first * bytes;
 
     if (to == sums)
         return;
     if (mo_elem_is_register(elem, wide)) {
-        memmove(to, sums, (size_t) count * bytes);
+        memmove(to, sums, (size_t) count * mo_elem_bytes(elem));
         return;
     }
     for (int64_t at = 0; at < count; at += MO_PROGRAM_BLOCK) {
@@ -48,18 +45,27 @@ static void store(mo_elem elem, void *out, int64_t first, int64_t count,
     }
 }
 
-void mo_finish_run(const mo_finish *finish, const void *const *in, void *out,
-                   int64_t first, int64_t count, const void *sums,
-                   void *scratch)
+void mo_finish_run_to(const mo_finish *finish, const void *const *in, void *to,
+                      int64_t first, int64_t count, const void *sums,
+                      void *scratch)
 {
     const void *operands[MO_POINT_MAX_OPERANDS] = { NULL };
 
     if (!finish->program) {
-        store(finish->elem, out, first, count, sums);
+        store(finish->elem, to, count, sums);
         return;
     }
     for (int i = 1; i < finish->program->n_sources; i++)
         operands[i] = in[finish->first_extra + i - 1];
-    mo_program_run_sums(finish->program, sums, operands, out, first, count,
-                        scratch);
+    mo_program_run_to(finish->program, sums, operands, to, first, count,
+                      scratch);
+}
+
+void mo_finish_run(const mo_finish *finish, const void *const *in, void *out,
+                   int64_t first, int64_t count, const void *sums,
+                   void *scratch)
+{
+    char *to = (char *) out + (size_t) first * mo_elem_bytes(finish->elem);
+
+    mo_finish_run_to(finish, in, to, first, count, sums, scratch);
 }

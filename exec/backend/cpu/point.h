@@ -63,6 +63,11 @@ void mo_finish_run(const mo_finish *finish, const void *const *in, void *out,
                    int64_t first, int64_t count, const void *sums,
                    void *scratch);
 
+/* The same where element first goes to `to`, and the others behind it. */
+void mo_finish_run_to(const mo_finish *finish, const void *const *in, void *to,
+                      int64_t first, int64_t count, const void *sums,
+                      void *scratch);
+
 /* Does storing to out[0] do nothing when the sums lie there already? */
 static inline bool mo_finish_is_idle(const mo_finish *finish)
 {
