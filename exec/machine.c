@@ -70,6 +70,16 @@ int64_t mo_machine_memory_bytes(void)
                                 "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
 }
 
+int64_t mo_machine_whole_bytes(void)
+{
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    int64_t bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
+
+    bytes = least(bytes, number_in("/sys/fs/cgroup/memory.max"));
+    return least(bytes,
+                 number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+}
+
 int mo_machine_processors(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);

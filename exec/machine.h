@@ -11,6 +11,10 @@
  * limit of our control group, whichever is less.  INT64_MAX: nobody says. */
 int64_t mo_machine_memory_bytes(void);
 
+/* Bytes of memory that this process may have of its machine when nobody else
+ * wants any: always the same.  INT64_MAX: nobody says. */
+int64_t mo_machine_whole_bytes(void);
+
 /* How many processors it has, whether or not we may use them all. */
 int mo_machine_processors(void);
 

@@ -19,6 +19,26 @@ int mo_cluster_find(const mo_cluster *cluster, const char *id)
     return -1;
 }
 
+/* Links are sorted by their ends. */
+int mo_cluster_find_link(const mo_cluster *cluster, int from, int to)
+{
+    int low = 0, high = cluster->n_links;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        const mo_link *link = &cluster->links[middle];
+
+        if (link->from < from || (link->from == from && link->to < to))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == cluster->n_links || cluster->links[low].from != from ||
+        cluster->links[low].to != to)
+        return -1;
+    return low;
+}
+
 /* A model is the same however it is spelled. */
 static const char *model_name(const mo_device *device)
 {

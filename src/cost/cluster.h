@@ -86,4 +86,7 @@ mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *digest,
 
 int mo_cluster_find(const mo_cluster *cluster, const char *id); /* or -1 */
 
+/* The number of the direct link between two devices, one way; or -1. */
+int mo_cluster_find_link(const mo_cluster *cluster, int from, int to);
+
 #endif

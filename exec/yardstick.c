@@ -1,0 +1,198 @@
+#include "exec/yardstick.h"
+
+#include <stdlib.h>
+
+#include "base/stop.h"
+
+enum {
+    N_PRODUCTS = 5,
+    N_COPIES = 5,
+    N_TRIALS = N_PRODUCTS + N_COPIES,
+    REPEATS = 5,
+    MAX_IN = 2,
+    LONG_ENOUGH_NS = 20000000
+};
+
+static const int64_t product_sizes[N_PRODUCTS] = { 256, 512, 1024, 2048, 4096 };
+static const int64_t copy_elements[N_COPIES] = { 1 << 18, 1 << 20, 1 << 22,
+                                                 1 << 24, 1 << 26 };
+
+/* A call, all of whose operands are of one shape. */
+typedef struct trial {
+    mo_call call;
+    mo_copy_box box;
+    mo_desc desc;
+    double work; /* operations, or bytes */
+    mo_kernel *kernel;
+    size_t workspace_bytes;
+    void *memory[MAX_IN + 1], *workspace;
+} trial;
+
+static int in_numbers[MAX_IN] = { 0, 1 }, out_numbers[] = { MAX_IN };
+
+static void make_product(int64_t n, trial *t)
+{
+    const mo_matmul_side side = { .row = n, .column = 1 };
+
+    t->call = (mo_call){ .kind = MO_CALL_MATMUL,
+                         .n_in = 2,
+                         .n_out = 1,
+                         .first_extra = 2,
+                         .u.matmul = { n, n, n, .a = side, side, side } };
+    t->desc = (mo_desc){ MO_F32, { 2, { n, n } } };
+    t->work = 2.0 * (double) n * (double) n * (double) n;
+}
+
+static void make_copy(int64_t n, trial *t)
+{
+    t->box = (mo_copy_box){
+        .rank = 1, .extent = { n }, .in_stride = { 1 }, .out_stride = { 1 }
+    };
+    t->call = (mo_call){ .kind = MO_CALL_COPY,
+                         .n_in = 1,
+                         .n_out = 1,
+                         .first_extra = 1,
+                         .u.copy = { &t->box, 1, -1 } };
+    t->desc = (mo_desc){ MO_F32, { 1, { n } } };
+    t->work = 2.0 * (double) n * sizeof(float);
+}
+
+static mo_status prepare(const mo_backend *backend, mo_unit *unit, trial *t,
+                         mo_error *err)
+{
+    mo_call_operand in[MAX_IN] = { { t->desc, NULL }, { t->desc, NULL } };
+
+    t->call.in = in_numbers;
+    t->call.out = out_numbers;
+    return backend->prepare(unit, &t->call, in, &t->desc, &t->kernel,
+                            &t->workspace_bytes, err);
+}
+
+static mo_status prepare_all(const mo_backend *backend, mo_unit *unit,
+                             trial *trials, mo_error *err)
+{
+    mo_kernel *kernels[N_TRIALS];
+    size_t workspaces[N_TRIALS];
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < N_PRODUCTS; i++)
+        make_product(product_sizes[i], &trials[i]);
+    for (int i = 0; i < N_COPIES; i++)
+        make_copy(copy_elements[i], &trials[N_PRODUCTS + i]);
+    for (int i = 0; i < N_TRIALS && status == MO_OK; i++) {
+        status = prepare(backend, unit, &trials[i], err);
+        kernels[i] = trials[i].kernel;
+        workspaces[i] = trials[i].workspace_bytes;
+    }
+    if (status != MO_OK || !backend->settle)
+        return status;
+    status = backend->settle(unit, kernels, N_TRIALS, workspaces, err);
+    for (int i = 0; i < N_TRIALS; i++)
+        trials[i].workspace_bytes = workspaces[i];
+    return status;
+}
+
+static mo_status take_memory(const mo_backend *backend, mo_unit *unit, trial *t,
+                             mo_error *err)
+{
+    size_t bytes = (size_t) mo_desc_bytes(&t->desc);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < t->call.n_in + 1 && status == MO_OK; i++)
+        status = backend->alloc(unit, bytes, &t->memory[i], err);
+    if (status == MO_OK && t->workspace_bytes > 0)
+        status = backend->alloc(unit, t->workspace_bytes, &t->workspace, err);
+    return status;
+}
+
+static void give_memory(const mo_backend *backend, mo_unit *unit, trial *t)
+{
+    for (int i = 0; i < MAX_IN + 1; i++)
+        if (t->memory[i])
+            backend->release(unit, t->memory[i]);
+    if (t->workspace)
+        backend->release(unit, t->workspace);
+}
+
+/* Once; what has memory of its own times its calls by itself. */
+static mo_status time_once(const mo_backend *backend, mo_unit *unit,
+                           const trial *t, int64_t *ns, mo_error *err)
+{
+    const void *in[MAX_IN] = { t->memory[0], t->memory[1] };
+    void *out[] = { t->memory[t->call.n_in] };
+    const mo_program_call call = {
+        .kernel = t->kernel, .in = in, .out = out, .workspace = t->workspace
+    };
+    mo_status status;
+    int64_t begun;
+
+    if (backend->time)
+        return backend->time(unit, &call, 1, ns, err);
+    begun = mo_stop_clock_ns();
+    status = backend->run(unit, t->kernel, in, out, t->workspace, err);
+    *ns = mo_stop_clock_ns() - begun;
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The median, after one that is not counted. */
+static mo_status time_trial(const mo_backend *backend, mo_unit *unit, trial *t,
+                            int64_t *median_ns, mo_error *err)
+{
+    int64_t ns[REPEATS] = { 0 };
+    mo_status status = take_memory(backend, unit, t, err);
+
+    if (status == MO_OK)
+        status = time_once(backend, unit, t, &ns[0], err);
+    for (int i = 0; i < REPEATS && status == MO_OK; i++)
+        status = time_once(backend, unit, t, &ns[i], err);
+    give_memory(backend, unit, t);
+    qsort(ns, REPEATS, sizeof *ns, compare);
+    *median_ns = ns[REPEATS / 2] > 0 ? ns[REPEATS / 2] : 1;
+    return status;
+}
+
+/* Work done in a nanosecond, by the last of the trials that were made: smaller
+ * copies stay in a cache. */
+static mo_status climb(const mo_backend *backend, mo_unit *unit, trial *trials,
+                       int n, double *rate, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int64_t ns = 0;
+
+    for (int i = 0; i < n && ns < LONG_ENOUGH_NS && status == MO_OK; i++) {
+        status = time_trial(backend, unit, &trials[i], &ns, err);
+        *rate = trials[i].work / (double) ns;
+    }
+    return status;
+}
+
+mo_status mo_yardstick_measure(const mo_backend *backend,
+                               const mo_unit_options *options,
+                               mo_yardstick *reached, mo_error *err)
+{
+    trial trials[N_TRIALS] = { { .work = 0 } };
+    mo_unit *unit = NULL;
+    mo_status status = backend->open(options, &unit, err);
+
+    if (status != MO_OK)
+        return status;
+    status = prepare_all(backend, unit, trials, err);
+    if (status == MO_OK)
+        status =
+            climb(backend, unit, trials, N_PRODUCTS, &reached->gflops, err);
+    if (status == MO_OK)
+        status = climb(backend, unit, trials + N_PRODUCTS, N_COPIES,
+                       &reached->bandwidth_gbs, err);
+    for (int i = 0; i < N_TRIALS; i++)
+        if (trials[i].kernel)
+            backend->drop(unit, trials[i].kernel);
+    backend->close(unit);
+    return status;
+}

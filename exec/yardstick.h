@@ -1,0 +1,22 @@
+/*
+ * yardstick.h - what a device reaches: a product of two square matrices and a
+ * copy of memory, run as the calls of any network are.
+ */
+#ifndef MO_EXEC_YARDSTICK_H
+#define MO_EXEC_YARDSTICK_H
+
+#include "base/error.h"
+#include "exec/backend/backend.h"
+
+typedef struct mo_yardstick {
+    double gflops;        /* of the product, in floats */
+    double bandwidth_gbs; /* of the copy: what is read and what is written */
+} mo_yardstick;
+
+/* Opens a unit, tries ever larger ones until they take long enough to be
+ * timed well, and takes the median of the largest: a second or two. */
+mo_status mo_yardstick_measure(const mo_backend *backend,
+                               const mo_unit_options *options,
+                               mo_yardstick *reached, mo_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* moirai-cluster - finds out what there is to place on. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/option.h"
+#include "cli/cluster_discover.h"
+#include "cli/exec_version.h"
+#include "exec/machine.h"
+
+static mo_status run(void *context, char **operands, size_t n_operands,
+                     mo_error *err)
+{
+    (void) n_operands;
+    if (strcmp(operands[0], "discover") != 0)
+        return mo_fail(err, MO_E_USAGE, "no subcommand '%s'; there is discover",
+                       operands[0]);
+    return mo_cluster_discover(context, err);
+}
+
+int main(int argc, char **argv)
+{
+    mo_cluster_options o = { .precision = "f32",
+                             .talk = { .command = "moirai-cluster" } };
+    const mo_option options[] = {
+        { 'o', "output", "FILE", "write the cluster to FILE", MO_OPTION_TEXT,
+          .to = &o.output },
+        { 0, "measure", NULL, "measure devices and links", MO_OPTION_FLAG,
+          .to = &o.measure },
+        { 0, "gpus", "LIST|none", "these GPUs only, as in 0,2-3",
+          MO_OPTION_TEXT, .to = &o.gpus },
+        { 0, "cpus", "N|none", "make N devices of the processors, 1",
+          MO_OPTION_TEXT, .to = &o.cpus },
+        { 0, "precision", "P", "what peaks of GPUs are of, f32", MO_OPTION_TEXT,
+          .to = &o.precision, .choices = "f32|tf32|f16|bf16" },
+        { 0, "nccl-topology", "FILE", "links between GPUs as NCCL saw them",
+          MO_OPTION_TEXT, .to = &o.topology },
+        { 0, "transport", "T", "how ranks talk; as it was started",
+          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|mpi" },
+        MO_TALK_OPTIONS(&o.talk),
+        { 0 }
+    };
+    const mo_command command = {
+        .name = "moirai-cluster",
+        .synopsis = "discover [OPTION]...",
+        .purpose = "Write the devices and links that there are as a cluster.",
+        .details = "Those of this machine or, started by a launcher, those of "
+                   "all ranks.",
+        .options = options,
+        .min_operands = 1,
+        .max_operands = 1,
+        .version = mo_exec_version,
+    };
+    int code = mo_command_main(&command, argc, argv, run, &o);
+
+    mo_machine_leave(code);
+    return code;
+}

@@ -1,0 +1,27 @@
+/*
+ * cluster_discover.h - what moirai-cluster was told, and its subcommand.
+ */
+#ifndef MO_CLI_CLUSTER_DISCOVER_H
+#define MO_CLI_CLUSTER_DISCOVER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/talk.h"
+
+typedef struct mo_cluster_options {
+    const char *output;    /* NULL: standard output */
+    const char *gpus;      /* "0,2", "none", or NULL: all */
+    const char *cpus;      /* "2", "none", or NULL: one device */
+    const char *precision; /* what peaks are of */
+    const char *topology;  /* NCCL's, or NULL */
+    const char *transport; /* or NULL: as it was started */
+    bool measure;
+    mo_talk talk;
+} mo_cluster_options;
+
+/* Finds devices and links, of all ranks where there are several, and writes
+ * the cluster. */
+mo_status mo_cluster_discover(const mo_cluster_options *o, mo_error *err);
+
+#endif
