@@ -1,0 +1,59 @@
+"""The networks of the experiment, and how their graphs come about."""
+import importlib.util
+import os
+
+ZOO = ("gpt3-330m", "swin-1.8b", "alphafold2-87m")
+# Functions of gpu_models.py, and what each needs beside PyTorch.
+EXPORTED = {
+    "gpt2": "transformers",
+    "bert": "transformers",
+    "swin_t": "torchvision",
+    "inception_v3": "torchvision",
+    "googlenet": "torchvision",
+}
+
+
+class Model:
+    """command writes the graph to the path that is put behind it; a model
+    without one is a file that is there."""
+
+    def __init__(self, name, command=None, needs=(), path=None):
+        self.name, self.command, self.path = name, command, path
+        self.needs = needs
+
+    def missing(self):
+        """What is needed to make it and not there, or None."""
+        for module in self.needs:
+            if importlib.util.find_spec(module) is None:
+                return f"there is no {module}"
+        return None
+
+
+def from_zoo(name, layers, more):
+    command = ["moirai-zoo", "-q", name] + more
+    if layers:
+        command += ["--layers", str(layers)]
+    return Model(f"{name}-{layers}l" if layers else name, command + ["-o"])
+
+
+def exported(name):
+    here = os.path.dirname(os.path.abspath(__file__))
+    source = os.path.join(here, "gpu_models.py") + ":" + name
+    return Model(name, ["moirai-export", "-q", source, "-o"],
+                 ("torch", EXPORTED[name]))
+
+
+def from_file(path):
+    name = os.path.basename(path)
+    if name == "model.xml":
+        name = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    return Model(name.rsplit(".", 1)[0], path=os.path.abspath(path))
+
+
+def all_models(layers, zoo_options, files):
+    """With files, these and no others."""
+    if files:
+        return [from_file(path) for path in files]
+    return [from_zoo(name, layers, zoo_options) for name in ZOO] + [
+        exported(name) for name in EXPORTED
+    ]
