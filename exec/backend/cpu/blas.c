@@ -1,3 +1,5 @@
+#include <config.h>
+
 #include "exec/backend/cpu/blas.h"
 
 #include <assert.h>
@@ -6,14 +8,27 @@
 #ifdef HAVE_BLAS
 
 #include <cblas.h>
+#include <pthread.h>
 
-/* OpenBLAS has it, other libraries need not. */
+/* OpenBLAS has them, other libraries need not. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
+extern int blas_thread_shutdown_(void) __attribute__((weak));
 
-void mo_blas_keep_to_one_thread(void)
+/* OpenBLAS begins threads when it is loaded.  They wait for work awake for a
+ * tenth of a second, on the processors that our own threads want. */
+static void end_threads(void)
 {
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
+    if (blas_thread_shutdown_)
+        blas_thread_shutdown_();
+}
+
+void mo_blas_keep_to_one_thread(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, end_threads);
 }
 
 /* BLAS knows rows of at least the matrix' width, and whether it is turned. */
