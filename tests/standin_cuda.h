@@ -80,6 +80,7 @@ typedef struct standin_place {
 
 typedef struct standin_launch {
     const char *name;
+    const struct CUgreenCtx_st *green; /* NULL: on the whole device */
     void (*call)(void **args);
     void **args;
     standin_dim blocks, threads, cluster;
@@ -126,6 +127,7 @@ typedef struct standin_node {
     CUresult result; /* of running it */
     int *before;     /* the nodes it waits for */
     int n_before;
+    const struct CUgreenCtx_st *green; /* of its stream, or NULL */
     /* launches */
     const struct CUfunc_st *function;
     standin_dim blocks, threads, cluster;

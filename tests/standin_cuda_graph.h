@@ -35,6 +35,9 @@ CUresult standin_node_copy(standin_node *to, const standin_node *from,
 void standin_node_clear(standin_node *node);
 void standin_nodes_free(standin_node *nodes, int n);
 
+/* In a green context, or NULL. */
+CUresult standin_stream_new(struct CUgreenCtx_st *green, CUstream *stream);
+
 /* Whoever asks holds the lock. */
 bool standin_is_captured(CUstream stream);
 

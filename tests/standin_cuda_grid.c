@@ -13,6 +13,7 @@
 
 #include "tests/standin_cuda_block.h"
 #include "tests/standin_cuda_calls.h"
+#include "tests/standin_cuda_green.h"
 
 enum { DYNAMIC_ALIGN = 1024 };
 
@@ -44,6 +45,14 @@ const void *mo_cpu_cluster_at(const void *own, int rank)
     if (at >= launch->statics && at < launch->statics + launch->n_statics)
         return there == loaded ? at : there->statics + (at - launch->statics);
     return NULL;
+}
+
+unsigned mo_cpu_sm(void)
+{
+    standin_dim at = mo_cpu_now.block, of = mo_cpu_now.blocks;
+
+    return standin_green_sm(launch->green,
+                            ((uint64_t) at.z * of.y + at.y) * of.x + at.x);
 }
 
 static bool run_blocks(bool reverse)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/standin_cuda.h"
+#include "tests/standin_cuda_green.h"
 #include "tests/standin_cuda_image.h"
 
 enum { NAME_SIZE = 192, MOST_ARG_BYTES = 4096, MOST_BLOCKS_YZ = 65535 };
@@ -214,6 +214,11 @@ void standin_args_free(standin_node *node)
         free(node->args);
 }
 
+static uint64_t product(standin_dim d)
+{
+    return (uint64_t) d.x * d.y * d.z;
+}
+
 static void run_launch(standin_node *node)
 {
     const struct CUfunc_st *f = node->function;
@@ -224,18 +229,20 @@ static void run_launch(standin_node *node)
         .blocks = node->blocks,
         .threads = node->threads,
         .cluster = node->cluster,
+        .green = node->green,
         .dynamic = node->dynamic,
         .statics = f->module->statics,
         .n_statics = f->module->n_statics,
     };
 
+    if (product(node->cluster) > (uint64_t) standin_green_sms(node->green)) {
+        standin_tell("%s: a cluster is larger than its part of the device",
+                     f->name);
+        node->result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        return;
+    }
     if (!standin_run(&launch) || !standin_memory_is_sound(f->name))
         node->result = CUDA_ERROR_LAUNCH_FAILED;
-}
-
-static uint64_t product(standin_dim d)
-{
-    return (uint64_t) d.x * d.y * d.z;
 }
 
 /* What a GPU refuses to launch, told in words. */

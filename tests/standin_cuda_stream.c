@@ -11,9 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/standin_cuda_green.h"
 #include "tests/standin_cuda_queue.h"
 
 struct CUstream_st {
+    CUgreenCtx green; /* or NULL: of the primary context */
     uint64_t capture; /* its id; 0: none */
     standin_set tail; /* what the next node waits for, while it is captured */
     standin_set live; /* and otherwise */
@@ -86,12 +88,16 @@ static CUresult note(CUgraph graph, CUstream stream, const standin_node *node)
 CUresult standin_submit(CUstream stream, const standin_node *node)
 {
     CUstream s = stream_of(stream);
+    standin_node here = *node;
     CUgraph graph;
     CUresult result;
 
+    if (standin_green_is_gone(s->green))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    here.green = s->green;
     standin_lock();
     graph = capture_of(s->capture);
-    result = graph ? note(graph, s, node) : standin_queue_add(&s->live, node);
+    result = graph ? note(graph, s, &here) : standin_queue_add(&s->live, &here);
     standin_unlock();
     return result;
 }
@@ -104,17 +110,29 @@ CUresult standin_foreign(CUstream stream, const standin_errand *errand,
     return standin_submit(stream, &node);
 }
 
+CUresult standin_stream_new(CUgreenCtx green, CUstream *stream)
+{
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    (*stream)->green = green;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     (void) flags;
-    *stream = calloc(1, sizeof **stream);
-    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return standin_stream_new(NULL, stream);
 }
 
 CUresult cuStreamDestroy(CUstream stream)
 {
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (standin_green_is_gone(stream->green))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (stream->green)
+        standin_green_release(stream->green);
     standin_set_clear(&stream->tail);
     standin_set_clear(&stream->live);
     free(stream);
