@@ -9,51 +9,91 @@
 #include "base/digest.h"
 #include "exec/run_device.h"
 #include "exec/run_gather.h"
+#include "exec/run_joint.h"
 
 typedef struct run {
     const mo_plan *plan;
     const mo_run_options *options;
     mo_run_device *devices; /* of this rank */
-    pthread_t *threads;     /* the same */
     int n_here;
+    mo_run_device **joint; /* those of them that one thread drives together */
+    int n_joint;
+    const char *eager_because; /* of these */
+    pthread_t *threads;
     mo_run_record *records; /* by device of the plan */
 } run;
 
 /* ------------------------------------------------------------------ threads */
 
+static void end_thread(const mo_run_options *o, mo_status status,
+                       const mo_error *err)
+{
+    if (status != MO_OK)
+        o->transport->fail(o->world, err);
+    o->transport->leave(o->world);
+}
+
 static void *run_device(void *context)
 {
     mo_run_device *d = context;
-    const mo_run_options *o = d->options;
     mo_error err = { 0 };
     mo_status status = mo_run_device_open(d, &err);
 
     if (status == MO_OK)
         status = mo_run_device_work(d, &err);
-    if (status != MO_OK)
-        o->transport->fail(o->world, &err);
-    o->transport->leave(o->world);
+    end_thread(d->options, status, &err);
     return NULL;
 }
 
-/* Returns how many have been started: all, or everybody is told. */
-static int start_threads(run *r)
+static void *run_joint(void *context)
+{
+    run *r = context;
+    mo_error err = { 0 };
+    mo_status status =
+        mo_run_joint_work(r->joint, r->n_joint, &r->eager_because, &err);
+
+    end_thread(r->options, status, &err);
+    return NULL;
+}
+
+static bool is_joint(const run *r, const mo_run_device *device)
+{
+    for (int i = 0; i < r->n_joint; i++)
+        if (r->joint[i] == device)
+            return true;
+    return false;
+}
+
+/* Everybody is told when it cannot. */
+static bool start_thread(run *r, int *n_started, void *(*work)(void *),
+                         void *context)
 {
     const mo_run_options *o = r->options;
+    mo_error err = { 0 };
+    int failed = pthread_create(&r->threads[*n_started], NULL, work, context);
 
-    for (int i = 0; i < r->n_here; i++) {
-        mo_error err = { 0 };
-        int failed =
-            pthread_create(&r->threads[i], NULL, run_device, &r->devices[i]);
-
-        if (failed == 0)
-            continue;
-        mo_fail(&err, MO_E_MEMORY, "a thread cannot be started: %s",
-                strerror(failed));
-        o->transport->fail(o->world, &err);
-        return i;
+    if (failed == 0) {
+        ++*n_started;
+        return true;
     }
-    return r->n_here;
+    mo_fail(&err, MO_E_MEMORY, "a thread cannot be started: %s",
+            strerror(failed));
+    o->transport->fail(o->world, &err);
+    return false;
+}
+
+/* Returns how many have been started. */
+static int start_threads(run *r)
+{
+    int n = 0;
+
+    if (r->n_joint > 0 && !start_thread(r, &n, run_joint, r))
+        return n;
+    for (int i = 0; i < r->n_here; i++)
+        if (!is_joint(r, &r->devices[i]) &&
+            !start_thread(r, &n, run_device, &r->devices[i]))
+            return n;
+    return n;
 }
 
 static mo_status work(run *r, mo_error *err)
@@ -173,6 +213,7 @@ static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
 
     result->n_runs = r->devices->n_runs;
     result->stopped = result->n_runs < r->options->runs;
+    result->eager_because = r->eager_because;
     status = mo_run_gather(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
         status =
@@ -191,6 +232,21 @@ static void seat_device(run *r, int device)
     d->device = device;
 }
 
+/* Those that may be driven together: who carries what is known later. */
+static mo_status seat_joint(run *r, mo_error *err)
+{
+    bool *chosen = calloc((size_t) r->plan->n_devices + 1, sizeof *chosen);
+
+    if (!chosen)
+        return mo_fail_memory(err);
+    if (mo_run_joint_choose(r->plan, r->options, chosen) > 0)
+        for (int i = 0; i < r->n_here; i++)
+            if (chosen[r->devices[i].device])
+                r->joint[r->n_joint++] = &r->devices[i];
+    free(chosen);
+    return MO_OK;
+}
+
 static mo_status make_run(run *r, mo_error *err)
 {
     const mo_run_options *o = r->options;
@@ -198,16 +254,17 @@ static mo_status make_run(run *r, mo_error *err)
     int rank = o->transport->rank(o->world);
 
     r->devices = calloc(n_devices, sizeof *r->devices);
+    r->joint = calloc(n_devices, sizeof *r->joint);
     r->threads = calloc(n_devices, sizeof *r->threads);
     r->records = calloc(n_devices, sizeof *r->records);
-    if (!r->devices || !r->threads || !r->records)
+    if (!r->devices || !r->joint || !r->threads || !r->records)
         return mo_fail_memory(err);
     for (int d = 0; d < r->plan->n_devices; d++)
         if (o->rank_of[d] == rank)
             seat_device(r, d);
     if (r->n_here == 0)
         seat_device(r, MO_PLAN_NONE);
-    return MO_OK;
+    return seat_joint(r, err);
 }
 
 static void clear_run(run *r)
@@ -217,21 +274,33 @@ static void clear_run(run *r)
     if (r->records)
         mo_run_records_clear(r->records, r->plan->n_devices);
     free(r->devices);
+    free(r->joint);
     free(r->threads);
     free(r->records);
 }
 
-static mo_status begin(const run *r, mo_error *err)
+/* A device whose values nobody carries runs by itself as well, and records
+ * nothing that it need not. */
+static void leave_single(run *r)
+{
+    if (r->n_joint == 1 && !mo_run_joint_is_carried(r->joint[0]))
+        r->n_joint = 0;
+}
+
+static mo_status begin(run *r, mo_error *err)
 {
     const mo_run_options *o = r->options;
+    int n_threads = r->n_here - r->n_joint + (r->n_joint > 0);
     uint64_t digest = 0;
     mo_status status = check_inputs(r->plan, o, err);
 
     if (status == MO_OK)
         status = digest_plan(r->plan, o->warm_ups + o->runs, &digest, err);
     if (status == MO_OK)
-        status =
-            o->transport->begin(o->world, r->plan, o->rank_of, 0, digest, err);
+        status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
+                                     digest, err);
+    if (status == MO_OK)
+        leave_single(r);
     return status;
 }
 

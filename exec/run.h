@@ -27,10 +27,13 @@ typedef struct mo_run_options {
     const mo_dense *inputs;            /* by input of the plan; those that this
                                           rank does not read may be empty */
     int warm_ups, runs;                /* runs at least 1 */
-    bool trace;          /* keep the times of every step of the median run */
-    bool eager;          /* where memory is apart: call by call, no programs */
-    const mo_stop *stop; /* or NULL: ends between runs */
-    mo_run_hear *hear;   /* or NULL: nobody wants to */
+    bool trace; /* keep the times of every step of the median run */
+    bool eager; /* where memory is apart: call by call, no programs */
+    const int64_t *hold_ns; /* by transfer: it takes at least so long where it
+                               goes between devices with memory apart of this
+                               process; NULL: as long as it takes */
+    const mo_stop *stop;    /* or NULL: ends between runs */
+    mo_run_hear *hear;      /* or NULL: nobody wants to */
     const void *hearer;
 } mo_run_options;
 
@@ -54,7 +57,9 @@ typedef struct mo_run_result {
     mo_dense *outputs; /* at rank 0: by output of the plan, plain layout */
     int n_outputs, n_devices;
     int median_run; /* whose makespan is the median (the lower one of two) */
-    bool stopped;   /* options.stop ended it; n_runs were made, maybe none */
+    const char *eager_because; /* why there was no program though one was
+                                  wanted, in the transport's words; or NULL */
+    bool stopped; /* options.stop ended it; n_runs were made, maybe none */
 } mo_run_result;
 
 /*

@@ -70,6 +70,8 @@ typedef struct mo_run_device {
     const mo_plan *plan;
     const mo_run_options *options;
     int device; /* MO_PLAN_NONE: of a rank that has none, and only keeps step */
+    const bool *carried; /* by transfer: this device's end does not go through
+                            memory of the process; NULL: all do */
 
     int64_t told_ns; /* when the last part of its start was over */
 

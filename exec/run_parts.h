@@ -77,6 +77,20 @@ void mo_run_programs_forget(mo_run_device *d);
  * run are laid out by that. */
 mo_status mo_run_times_find(mo_run_device *d, mo_error *err);
 
+/* The first half of it: d->by_itself. */
+mo_status mo_run_calls_time(mo_run_device *d, mo_error *err);
+
+/* Of some calls of its unit, or of what it carries; medians of several looks.
+ */
+mo_status mo_run_median_times(mo_run_device *d, const mo_program_call *calls,
+                              int n, int64_t *medians, mo_error *err);
+
+/* ---- steps: run_work.c */
+
+/* Does one, or begins it where memory is apart. */
+mo_status mo_run_act(const mo_run_device *d, const mo_run_action *a,
+                     mo_error *err);
+
 /* "op 'x' (Foo): " before what went wrong with a call.  A kernel knows numbers
  * only. */
 void mo_run_name_op(const mo_run_device *d, int call, mo_error *err);

@@ -3,9 +3,11 @@
 #include "exec/plan/pack.h"
 #include "exec/run_parts.h"
 
-static bool begins(const mo_run_action *a)
+/* Where a transfer begins that goes through memory of the process. */
+static bool begins(const mo_run_device *d, const mo_run_action *a)
 {
-    return a->kind == MO_STEP_SEND || a->kind == MO_STEP_RECEIVE;
+    return (a->kind == MO_STEP_SEND || a->kind == MO_STEP_RECEIVE) &&
+           !(d->carried && d->carried[a->what]);
 }
 
 static int find_await(const mo_run_device *d, int begin)
@@ -24,7 +26,7 @@ static int list_blocks(const mo_run_device *d, mo_block *blocks)
     int n = 0;
 
     for (int i = 0; i < d->n_actions; i++)
-        if (begins(&d->actions[i]))
+        if (begins(d, &d->actions[i]))
             blocks[n++] = (mo_block){ .owner = i,
                                       .begin = i,
                                       .end = find_await(d, i),

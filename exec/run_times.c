@@ -40,23 +40,54 @@ static mo_status time_pass(mo_run_device *d, int pass, int64_t *ns,
     return status;
 }
 
-static mo_status time_calls(mo_run_device *d, mo_error *err)
+/* ns: by call and pass; the middle ones to medians. */
+static void find_medians(int64_t *ns, int n, int passes, int64_t *medians)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t *all = ns + (size_t) i * PASSES;
+
+        qsort(all, (size_t) passes, sizeof *all, compare);
+        medians[i] = all[(passes - 1) / 2];
+    }
+}
+
+static int passes_of(const mo_run_device *d)
+{
+    return d->n_runs < PASSES ? d->n_runs : PASSES;
+}
+
+mo_status mo_run_calls_time(mo_run_device *d, mo_error *err)
 {
     size_t n = (size_t) d->n_actions + 1;
     int64_t *ns = calloc(n * PASSES, sizeof *ns);
     int64_t *took = calloc(n, sizeof *took);
-    int passes = d->n_runs < PASSES ? d->n_runs : PASSES;
     mo_status status = ns && took ? MO_OK : mo_fail_memory(err);
 
-    for (int pass = 0; pass < passes && status == MO_OK; pass++)
+    d->by_itself = calloc(n, sizeof *d->by_itself);
+    if (!d->by_itself)
+        status = mo_fail_memory(err);
+    for (int pass = 0; pass < passes_of(d) && status == MO_OK; pass++)
         status = time_pass(d, pass, ns, took, err);
-    for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
-        int64_t *all = ns + (size_t) i * PASSES;
-
-        qsort(all, (size_t) passes, sizeof *all, compare);
-        d->by_itself[i] = all[(passes - 1) / 2];
-    }
+    if (status == MO_OK)
+        find_medians(ns, d->n_actions, passes_of(d), d->by_itself);
     free(took);
+    free(ns);
+    return status;
+}
+
+mo_status mo_run_median_times(mo_run_device *d, const mo_program_call *calls,
+                              int n, int64_t *medians, mo_error *err)
+{
+    int64_t *ns = calloc((size_t) n * PASSES + 1, sizeof *ns);
+    mo_status status = ns ? MO_OK : mo_fail_memory(err);
+
+    for (int pass = 0; pass < passes_of(d) && status == MO_OK; pass++) {
+        status = d->backend->time(d->unit, calls, n, medians, err);
+        for (int i = 0; i < n; i++)
+            ns[(size_t) i * PASSES + (size_t) pass] = medians[i];
+    }
+    if (status == MO_OK)
+        find_medians(ns, n, passes_of(d), medians);
     free(ns);
     return status;
 }
@@ -134,11 +165,10 @@ mo_status mo_run_times_find(mo_run_device *d, mo_error *err)
     int64_t *spans = calloc((size_t) d->n_programs + 1, sizeof *spans);
     mo_status status = MO_OK;
 
-    d->by_itself = calloc((size_t) d->n_actions + 1, sizeof *d->by_itself);
-    if (!moments || !spans || !d->by_itself)
+    if (!moments || !spans)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = time_calls(d, err);
+        status = mo_run_calls_time(d, err);
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
         spans[i] = lay_out(d, &d->programs[i], moments);
     for (int r = 0; r < d->n_runs && status == MO_OK; r++)

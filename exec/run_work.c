@@ -40,7 +40,7 @@ static mo_status await(const mo_run_device *d, const mo_run_action *a,
     return status;
 }
 
-static mo_status act(const mo_run_device *d, const mo_run_action *a,
+mo_status mo_run_act(const mo_run_device *d, const mo_run_action *a,
                      mo_error *err)
 {
     switch (a->kind) {
@@ -66,7 +66,7 @@ static mo_status run_steps(const mo_run_device *d, int64_t *stamps,
     stamps[0] = mo_stop_clock_ns();
     for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
         stamps[mo_run_moment_begun(i)] = mo_stop_clock_ns();
-        status = act(d, &d->actions[i], err);
+        status = mo_run_act(d, &d->actions[i], err);
         stamps[mo_run_moment_ended(i)] = mo_stop_clock_ns();
     }
     return status;
@@ -99,7 +99,7 @@ static mo_status run_programs(const mo_run_device *d, int64_t *stamps,
             i += p++->n;
             continue;
         }
-        status = act(d, &d->actions[i], err);
+        status = mo_run_act(d, &d->actions[i], err);
         stamps[mo_run_moment_begun(i)] = begun;
         stamps[mo_run_moment_ended(i)] = mo_stop_clock_ns();
         i++;

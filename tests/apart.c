@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/random.h"
@@ -15,20 +16,29 @@
 
 int64_t apart_free_bytes = INT64_MAX;
 
+typedef struct apart_unit apart_unit;
+
 typedef struct work {
-    const mo_kernel *kernel;
-    const void *const *in;
-    void *const *out;
-    void *workspace;
+    apart_unit *unit;
+    const mo_program_call *call;
+    mo_program_call own; /* where nobody else keeps it: call is NULL */
 } work;
 
-typedef struct apart_unit {
+/* What the unit has allocated; it touches nothing else. */
+typedef struct block {
+    char *at;
+    size_t bytes;
+} block;
+
+struct apart_unit {
     mo_unit *cpu;
     pthread_t thread;
     mo_random random;
     work *queue;
     size_t n, room;
-} apart_unit;
+    block *blocks;
+    size_t n_blocks, blocks_room;
+};
 
 /* mo_kernel is the CPU's own; what it needs besides stands beside it. */
 typedef struct apart_kernel {
@@ -85,7 +95,9 @@ static void close_unit(mo_unit *unit)
 {
     apart_unit *u = unit_of(unit);
 
+    ck_assert_uint_eq(u->n_blocks, 0);
     mo_backend_cpu.close(u->cpu);
+    free(u->blocks);
     free(u->queue);
     free(u);
 }
@@ -160,19 +172,65 @@ static mo_status push(mo_unit *unit, const work *w, mo_error *err)
     return status;
 }
 
-static mo_status do_work(apart_unit *u, const work *w, mo_error *err)
+static void check_own(const apart_unit *u, const void *memory)
 {
-    const apart_kernel *k = kernel_of(w->kernel);
+    const char *at = find(memory);
+    bool own = !memory;
+
+    for (size_t i = 0; i < u->n_blocks; i++)
+        own |=
+            at >= u->blocks[i].at && at <= u->blocks[i].at + u->blocks[i].bytes;
+    ck_assert(own);
+}
+
+static mo_status do_call(apart_unit *u, const mo_program_call *call,
+                         mo_error *err)
+{
+    const apart_kernel *k = kernel_of(call->kernel);
     const void *in[64];
     void *out[64];
 
     ck_assert_int_le(k->n_in, 64);
     ck_assert_int_le(k->n_out, 64);
-    for (int i = 0; i < k->n_in; i++)
-        in[i] = find(w->in[i]);
-    for (int i = 0; i < k->n_out; i++)
-        out[i] = find(w->out[i]);
-    return mo_backend_cpu.run(u->cpu, k->cpu, in, out, find(w->workspace), err);
+    for (int i = 0; i < k->n_in; i++) {
+        check_own(u, call->in[i]);
+        in[i] = find(call->in[i]);
+    }
+    for (int i = 0; i < k->n_out; i++) {
+        check_own(u, call->out[i]);
+        out[i] = find(call->out[i]);
+    }
+    check_own(u, call->workspace);
+    return mo_backend_cpu.run(u->cpu, k->cpu, in, out, find(call->workspace),
+                              err);
+}
+
+static void hold(int64_t ns)
+{
+    struct timespec time = { ns / 1000000000, ns % 1000000000 };
+
+    while (ns > 0 && nanosleep(&time, &time) != 0)
+        continue;
+}
+
+static mo_status do_carry(const mo_carry *carry, mo_error *err)
+{
+    if (!carry->from_unit || !carry->to_unit)
+        return carry->carrier->carry(carry->carrier, carry, NULL, err);
+    check_own((apart_unit *) carry->from_unit, carry->data);
+    check_own((apart_unit *) carry->to_unit, carry->target);
+    if (carry->bytes > 0)
+        memcpy(find(carry->target), find(carry->data), carry->bytes);
+    hold(carry->hold_ns);
+    return MO_OK;
+}
+
+static mo_status do_work(const work *w, mo_error *err)
+{
+    const mo_program_call *call = w->call ? w->call : &w->own;
+
+    return call->kernel ? do_call(w->unit, call, err)
+                        : do_carry(call->carry, err);
 }
 
 static mo_status wait_for_all(mo_unit *unit, mo_error *err)
@@ -181,7 +239,7 @@ static mo_status wait_for_all(mo_unit *unit, mo_error *err)
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < u->n && status == MO_OK; i++)
-        status = do_work(u, &u->queue[i], err);
+        status = do_work(&u->queue[i], err);
     u->n = 0;
     return status;
 }
@@ -190,10 +248,44 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
-    return push(unit, &(work){ kernel, in, out, workspace }, err);
+    work w = { .unit = unit_of(unit),
+               .own = { .kernel = kernel,
+                        .in = in,
+                        .out = out,
+                        .workspace = workspace } };
+
+    return push(unit, &w, err);
+}
+
+/* What was run on its units is done first; one of them is unit's. */
+static mo_status carry_now(mo_unit *unit, const mo_carry *carry, mo_error *err)
+{
+    mo_unit *ends[] = { carry->from_unit, carry->to_unit };
+    mo_status status = MO_OK;
+
+    ck_assert(unit == ends[0] || unit == ends[1]);
+    for (int i = 0; i < 2 && status == MO_OK; i++)
+        if (ends[i]) {
+            ((apart_unit *) ends[i])->thread = pthread_self();
+            status = wait_for_all(ends[i], err);
+        }
+    return status == MO_OK ? do_carry(carry, err) : status;
+}
+
+/* Something is done whenever somebody looks. */
+static mo_status is_done(mo_unit *unit, bool *done, mo_error *err)
+{
+    *done = unit_of(unit)->n == 0;
+    return *done ? MO_OK : wait_for_all(unit, err);
 }
 
 /* ------------------------------------------------------------------- memory */
+
+static void note_block(apart_unit *u, void *memory, size_t bytes)
+{
+    MUST(MO_PUSH(u->blocks, u->n_blocks, u->blocks_room, &err));
+    u->blocks[u->n_blocks++] = (block){ memory, bytes };
+}
 
 static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
                               mo_error *err)
@@ -206,12 +298,20 @@ static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
         return status;
     /* What is read before it is written shows. */
     memset(found, 0xc7, bytes);
+    note_block(unit_of(unit), found, bytes);
     *memory = hide(found);
     return MO_OK;
 }
 
 static void release_memory(mo_unit *unit, void *memory)
 {
+    apart_unit *u = unit_of(unit);
+    size_t i = 0;
+
+    while (i < u->n_blocks && u->blocks[i].at != find(memory))
+        i++;
+    ck_assert_uint_lt(i, u->n_blocks);
+    u->blocks[i] = u->blocks[--u->n_blocks];
     mo_backend_cpu.release(unit_of(unit)->cpu, find(memory));
 }
 
@@ -279,6 +379,9 @@ static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
     (void) unit_of(unit);
     (void) err;
     ck_assert_ptr_nonnull(p);
+    for (int i = 0; i < n; i++)
+        if (calls[i].unit)
+            ((apart_unit *) calls[i].unit)->thread = pthread_self();
     *p = (apart_program){ calls, n, calloc((size_t) n, sizeof *p->begun) };
     ck_assert_ptr_nonnull(p->begun);
     *program = (mo_program *) p;
@@ -299,7 +402,8 @@ static bool may_begin(const apart_program *p, int i)
     if (p->begun[i])
         return false;
     for (int k = 0; k < i; k++)
-        if (p->calls[k].lane == p->calls[i].lane && !p->begun[k])
+        if (p->calls[k].lane == p->calls[i].lane &&
+            p->calls[k].unit == p->calls[i].unit && !p->begun[k])
             return false;
     for (int k = 0; k < p->calls[i].n_waits; k++)
         if (!p->begun[p->calls[i].waits[k]])
@@ -326,12 +430,12 @@ static mo_status replay(mo_unit *unit, const mo_program *program, mo_error *err)
     memset(p->begun, 0, (size_t) p->n * sizeof *p->begun);
     for (int done = 0; done < p->n && status == MO_OK; done++) {
         int i = any_call(p, &unit_of(unit)->random);
+        mo_unit *own = p->calls[i].unit ? p->calls[i].unit : unit;
 
         p->begun[i] = true;
-        status = push(unit,
-                      &(work){ p->calls[i].kernel, p->calls[i].in,
-                               p->calls[i].out, p->calls[i].workspace },
-                      err);
+        status = push(
+            unit, &(work){ .unit = (apart_unit *) own, .call = &p->calls[i] },
+            err);
     }
     return status;
 }
@@ -366,6 +470,8 @@ const mo_backend apart_backend = {
     .record = record,
     .replay = replay,
     .forget = forget,
+    .carry = carry_now,
+    .done = is_done,
     .time = time_calls,
     .memory = tell_memory,
     .kept = kept,

@@ -1,5 +1,5 @@
 /*
- * The stand-in's device: what there is of it, and its errors.
+ * What a GPU of the stand-in is like, and its errors.
  */
 #include <config.h>
 
@@ -12,7 +12,6 @@
 #include "tests/standin_cuda.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int retained;
 
 void standin_lock(void)
 {
@@ -53,6 +52,9 @@ static const struct {
     { CUDA_SUCCESS, "no error" },
     { CUDA_ERROR_INVALID_VALUE, "invalid argument" },
     { CUDA_ERROR_OUT_OF_MEMORY, "out of memory" },
+    { CUDA_ERROR_INVALID_CONTEXT, "invalid device context" },
+    { CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+      "peer access is not supported between these two devices" },
     { CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal" },
     { CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid" },
     { CUDA_ERROR_INVALID_HANDLE, "invalid resource handle" },
@@ -90,22 +92,10 @@ CUresult cuGetErrorString(CUresult code, const char **text)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuDeviceGetCount(int *count)
-{
-    *count = 1;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGet(CUdevice *device, int ordinal)
-{
-    *device = 0;
-    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
 CUresult cuDeviceGetName(char *name, int room, CUdevice device)
 {
     snprintf(name, (size_t) room, "Stand-in");
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return standin_is_gpu(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* As of an H200, where it matters to anyone. */
@@ -137,46 +127,11 @@ static const struct {
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
                               CUdevice device)
 {
-    if (device != 0)
+    if (!standin_is_gpu(device))
         return CUDA_ERROR_INVALID_DEVICE;
     *value = 0;
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].attribute == attribute)
             *value = attributes[i].value;
-    return CUDA_SUCCESS;
-}
-
-/* A context holds nothing here: any address will do for one. */
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-    if (device != 0)
-        return CUDA_ERROR_INVALID_DEVICE;
-    standin_lock();
-    retained++;
-    standin_unlock();
-    *context = (CUcontext) (void *) &retained;
-    return CUDA_SUCCESS;
-}
-
-/* The driver would free what is left behind; here that is a leak. */
-CUresult cuDevicePrimaryCtxRelease(CUdevice device)
-{
-    size_t bytes;
-    int n;
-
-    standin_lock();
-    n = standin_allocations(&bytes);
-    if (--retained == 0 && device == 0 && n > 0) {
-        standin_tell("the context is released with %d allocations, %zu bytes",
-                     n, bytes);
-        abort();
-    }
-    standin_unlock();
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetCurrent(CUcontext context)
-{
-    (void) context;
     return CUDA_SUCCESS;
 }

@@ -29,10 +29,12 @@ enum {
     STANDIN_CLUSTER = 8,             /* blocks */
     STANDIN_SHARED = 227 << 10,      /* of a block */
     STANDIN_PLAIN_SHARED = 48 << 10, /* unless a function asks for more */
-    STANDIN_PATTERN = 0xC7           /* in memory that nobody wrote to */
+    STANDIN_PATTERN = 0xC7,          /* in memory that nobody wrote to */
+    STANDIN_MOST_GPUS = 8,
+    STANDIN_NO_GPU = -1
 };
 
-#define STANDIN_MEMORY ((size_t) 1 << 30)
+#define STANDIN_MEMORY ((size_t) 1 << 30) /* of each GPU */
 
 /* One line on stderr. */
 void standin_tell(const char *format, ...)
@@ -42,10 +44,26 @@ void standin_tell(const char *format, ...)
 void standin_lock(void);
 void standin_unlock(void);
 
+/* ---- GPUs */
+
+int standin_gpus(void);
+bool standin_is_gpu(CUdevice device);
+
+/* The one whose context is current in this thread, or STANDIN_NO_GPU. */
+int standin_gpu(void);
+int standin_context_gpu(CUcontext context);
+
+/* May a GPU touch another one's memory?  Whoever asks holds the lock. */
+bool standin_reaches(int gpu, int other);
+
 /* ---- memory */
 
-/* Whole allocations that are alive; their bytes. */
-int standin_allocations(size_t *bytes);
+/* Whole allocations of a GPU that are alive; their bytes. */
+int standin_allocations(int gpu, size_t *bytes);
+
+/* The GPU whose memory this is, or STANDIN_NO_GPU.  Whoever asks holds the
+ * lock. */
+int standin_memory_gpu(const void *memory);
 
 /* Tells of every allocation that was written past its end; true if none. */
 bool standin_memory_is_sound(const char *after);
@@ -143,6 +161,9 @@ typedef struct standin_node {
     void *context;
     bool begun;
 } standin_node;
+
+/* The GPU it is of. */
+int standin_stream_gpu(CUstream stream);
 
 /* Does what node says, or notes it where the stream is being captured.  *node
  * and its args are copied when it is kept. */

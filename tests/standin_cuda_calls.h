@@ -12,6 +12,7 @@ extern standin_place mo_cpu_now; /* whose turn it is */
 void *mo_cpu_dynamic_shared(void);
 unsigned mo_cpu_sm(void); /* that its block is on */
 unsigned mo_cpu_atomic_add(unsigned *at, unsigned x);
+unsigned long long mo_cpu_globaltimer(void);
 
 void mo_cpu_sync(void);
 void mo_cpu_sync_warp(void);

@@ -1,5 +1,5 @@
 /*
- * Memory of the stand-in's device.  An allocation ends right before a page that
+ * Memory of the stand-in's GPUs.  An allocation ends right before a page that
  * cannot be touched, up to the alignment that cuMemAlloc promises; those bytes,
  * and as many before it, hold a pattern that must never change.
  */
@@ -17,11 +17,12 @@ enum { ALIGN = 256, CANARY = 0x5A };
 typedef struct block {
     char *memory;
     size_t bytes;
+    int gpu;
     struct block *next;
 } block;
 
 static block *blocks;
-static size_t in_use;
+static size_t in_use[STANDIN_MOST_GPUS];
 
 static size_t up(size_t size, size_t unit)
 {
@@ -88,13 +89,13 @@ bool standin_memory_is_sound(const char *after)
     return sound;
 }
 
-int standin_allocations(size_t *bytes)
+int standin_allocations(int gpu, size_t *bytes)
 {
     int n = 0;
 
     for (const block *b = blocks; b; b = b->next)
-        n++;
-    *bytes = in_use;
+        n += b->gpu == gpu;
+    *bytes = in_use[gpu];
     return n;
 }
 
@@ -118,18 +119,22 @@ static block *block_new(size_t bytes)
 CUresult cuMemAlloc(CUdeviceptr *memory, size_t bytes)
 {
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    int gpu = standin_gpu();
     block *b;
 
     if (!memory || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (gpu == STANDIN_NO_GPU)
+        return CUDA_ERROR_INVALID_CONTEXT;
     if (standin_is_capturing())
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     standin_lock();
-    b = bytes <= STANDIN_MEMORY - in_use ? block_new(bytes) : NULL;
+    b = bytes <= STANDIN_MEMORY - in_use[gpu] ? block_new(bytes) : NULL;
     if (b) {
+        b->gpu = gpu;
         b->next = blocks;
         blocks = b;
-        in_use += bytes;
+        in_use[gpu] += bytes;
         *memory = (CUdeviceptr) (uintptr_t) b->memory;
         result = CUDA_SUCCESS;
     }
@@ -147,7 +152,7 @@ static CUresult give_back(CUdeviceptr memory)
         if (!standin_memory_is_sound("cuMemFree"))
             abort();
         *at = b->next;
-        in_use -= b->bytes;
+        in_use[b->gpu] -= b->bytes;
         standin_fenced_free(b->memory, b->bytes, ALIGN);
         free(b);
         return CUDA_SUCCESS;
@@ -167,10 +172,24 @@ CUresult cuMemFree(CUdeviceptr memory)
     return result;
 }
 
+/* Of any GPU, without a context. */
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    int n = 0;
+
+    *bytes = STANDIN_MEMORY;
+    (void) cuDeviceGetCount(&n);
+    return device >= 0 && device < n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
 {
+    int gpu = standin_gpu();
+
+    if (gpu == STANDIN_NO_GPU)
+        return CUDA_ERROR_INVALID_CONTEXT;
     standin_lock();
-    *free_bytes = STANDIN_MEMORY - in_use;
+    *free_bytes = STANDIN_MEMORY - in_use[gpu];
     *total = STANDIN_MEMORY;
     standin_unlock();
     return CUDA_SUCCESS;
@@ -191,15 +210,30 @@ CUresult cuMemFreeHost(void *memory)
     return memory ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Does it lie in one allocation? */
-static bool is_inside(const void *memory, size_t bytes)
+static const block *block_at(const void *memory)
 {
     const char *at = memory;
 
     for (const block *b = blocks; b; b = b->next)
         if (at >= b->memory && at <= b->memory + b->bytes)
-            return bytes <= (size_t) (b->memory + b->bytes - at);
-    return false;
+            return b;
+    return NULL;
+}
+
+int standin_memory_gpu(const void *memory)
+{
+    const block *b = block_at(memory);
+
+    return b ? b->gpu : STANDIN_NO_GPU;
+}
+
+/* Does it lie in one allocation that the GPU may touch? */
+static bool is_inside(int gpu, const void *memory, size_t bytes)
+{
+    const block *b = block_at(memory);
+
+    return b && standin_reaches(gpu, b->gpu) &&
+           bytes <= (size_t) (b->memory + b->bytes - (const char *) memory);
 }
 
 static void run_copy(standin_node *node)
@@ -212,20 +246,31 @@ static void run_fill(standin_node *node)
     memset(node->to, node->fill, node->bytes);
 }
 
-static CUresult copy(void *to, const void *from, size_t bytes,
-                     const void *device, const void *other, CUstream stream)
+static CUresult submit_copy(void *to, const void *from, size_t bytes,
+                            bool inside, CUstream stream)
 {
     standin_node node = {
         .run = run_copy, .to = to, .from = from, .bytes = bytes
     };
+
+    if (!inside)
+        standin_tell("a copy of %zu bytes is not within one allocation of a "
+                     "GPU that may be touched",
+                     bytes);
+    return inside ? standin_submit(stream, &node) : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult copy(void *to, const void *from, size_t bytes,
+                     const void *device, const void *other, CUstream stream)
+{
+    int gpu = standin_stream_gpu(stream);
     bool inside;
 
     standin_lock();
-    inside = is_inside(device, bytes) && (!other || is_inside(other, bytes));
+    inside = is_inside(gpu, device, bytes) &&
+             (!other || is_inside(gpu, other, bytes));
     standin_unlock();
-    if (!inside)
-        standin_tell("a copy of %zu bytes is not within one allocation", bytes);
-    return inside ? standin_submit(stream, &node) : CUDA_ERROR_INVALID_VALUE;
+    return submit_copy(to, from, bytes, inside, stream);
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
@@ -253,6 +298,27 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
     return copy(target, source, bytes, target, source, stream);
 }
 
+/* Needs nobody's permission: each end is its own GPU's. */
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
+                           CUdeviceptr from, CUcontext from_context,
+                           size_t bytes, CUstream stream)
+{
+    void *target = (void *) (uintptr_t) to;
+    const void *source = (const void *) (uintptr_t) from;
+    const block *t, *s;
+    bool inside;
+
+    standin_lock();
+    t = block_at(target);
+    s = block_at(source);
+    inside = t && s && t->gpu == standin_context_gpu(to_context) &&
+             s->gpu == standin_context_gpu(from_context) &&
+             is_inside(t->gpu, target, bytes) &&
+             is_inside(s->gpu, source, bytes);
+    standin_unlock();
+    return submit_copy(target, source, bytes, inside, stream);
+}
+
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char fill, size_t bytes,
                          CUstream stream)
 {
@@ -262,8 +328,10 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char fill, size_t bytes,
                           .fill = fill };
     bool inside;
 
+    int gpu = standin_stream_gpu(stream);
+
     standin_lock();
-    inside = is_inside(node.to, bytes);
+    inside = is_inside(gpu, node.to, bytes);
     standin_unlock();
     return inside ? standin_submit(stream, &node) : CUDA_ERROR_INVALID_VALUE;
 }

@@ -26,6 +26,7 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
+    int gpu;
     void *library;
     char *statics; /* shared variables */
     size_t n_statics;
@@ -92,9 +93,12 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
     *module = NULL;
     if (memcmp(head->magic, STANDIN_MAGIC, sizeof head->magic) != 0)
         return CUDA_ERROR_INVALID_IMAGE;
+    if (standin_gpu() == STANDIN_NO_GPU)
+        return CUDA_ERROR_INVALID_CONTEXT;
     m = calloc(1, sizeof *m);
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    m->gpu = standin_gpu();
     standin_lock();
     if (show_ourselves())
         m->library = load((const char *) (head + 1), head->bytes);
@@ -245,6 +249,34 @@ static void run_launch(standin_node *node)
         node->result = CUDA_ERROR_LAUNCH_FAILED;
 }
 
+/* Is none of the words of an argument an address of memory that the GPU may not
+ * touch? */
+static bool is_reachable(int gpu, const void *arg, size_t size)
+{
+    bool reachable = true;
+
+    for (size_t at = 0; at + sizeof(void *) <= size; at += sizeof(void *)) {
+        void *word;
+        int owner;
+
+        memcpy(&word, (const char *) arg + at, sizeof word);
+        owner = standin_memory_gpu(word);
+        reachable &= owner == STANDIN_NO_GPU || standin_reaches(gpu, owner);
+    }
+    return reachable;
+}
+
+static bool may_touch(int gpu, const struct CUfunc_st *f, void *const *args)
+{
+    bool may = gpu == f->module->gpu;
+
+    standin_lock();
+    for (int i = 0; f->sizes[i]; i++)
+        may &= is_reachable(gpu, args[i], f->sizes[i]);
+    standin_unlock();
+    return may;
+}
+
 /* What a GPU refuses to launch, told in words. */
 static const char *refusal(const standin_node *node)
 {
@@ -294,6 +326,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function,
     };
     const char *why = extra ? "extra is not known here" : refusal(&node);
 
+    if (!why && !may_touch(standin_stream_gpu(c->hStream), function, args))
+        why = "it is another GPU's, or touches memory of one";
     if (why) {
         standin_tell("%s: cannot be launched: %s", function->name, why);
         return CUDA_ERROR_INVALID_VALUE;

@@ -16,12 +16,14 @@
 
 struct CUstream_st {
     CUgreenCtx green; /* or NULL: of the primary context */
+    int gpu;
     uint64_t capture; /* its id; 0: none */
     standin_set tail; /* what the next node waits for, while it is captured */
     standin_set live; /* and otherwise */
 };
 
 struct CUevent_st {
+    int gpu;
     bool timed, recorded;
     int64_t ns;
     uint64_t capture; /* that it was recorded in */
@@ -36,6 +38,11 @@ static uint64_t n_captures;
 static CUstream stream_of(CUstream stream)
 {
     return stream ? stream : &first_stream;
+}
+
+int standin_stream_gpu(CUstream stream)
+{
+    return stream ? stream->gpu : standin_gpu();
 }
 
 static CUgraph capture_of(uint64_t id)
@@ -112,9 +119,12 @@ CUresult standin_foreign(CUstream stream, const standin_errand *errand,
 
 CUresult standin_stream_new(CUgreenCtx green, CUstream *stream)
 {
+    if (standin_gpu() == STANDIN_NO_GPU)
+        return CUDA_ERROR_INVALID_CONTEXT;
     *stream = calloc(1, sizeof **stream);
     if (!*stream)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    (*stream)->gpu = standin_gpu();
     (*stream)->green = green;
     return CUDA_SUCCESS;
 }
@@ -285,9 +295,12 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
+    if (standin_gpu() == STANDIN_NO_GPU)
+        return CUDA_ERROR_INVALID_CONTEXT;
     *event = calloc(1, sizeof **event);
     if (!*event)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    (*event)->gpu = standin_gpu();
     (*event)->timed = !(flags & CU_EVENT_DISABLE_TIMING);
     return CUDA_SUCCESS;
 }
@@ -340,6 +353,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
     CUstream s = stream_of(stream);
     CUresult result = CUDA_SUCCESS;
 
+    if (event->gpu != standin_stream_gpu(stream))
+        return CUDA_ERROR_INVALID_HANDLE;
     standin_lock();
     if (!capture_of(s->capture))
         result = record_now(event, s);
@@ -359,6 +374,8 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
 {
     standin_node node = { .run = run_record, .to = event };
 
+    if (event->gpu != standin_stream_gpu(stream))
+        return CUDA_ERROR_INVALID_HANDLE;
     return flags & CU_EVENT_RECORD_EXTERNAL ? standin_submit(stream, &node)
                                             : cuEventRecord(event, stream);
 }

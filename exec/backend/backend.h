@@ -174,14 +174,16 @@ typedef struct mo_backend {
     void (*forget)(mo_unit *unit, mo_program *program);
 
     /* Outside of programs, behind all that was run on its units in this
-     * process; returns when it is begun. */
+     * process, and before all that will be; returns when it is begun.  unit is
+     * one of them. */
     mo_status (*carry)(mo_unit *unit, const mo_carry *carry, mo_error *err);
     /* Whether all that was run is done; for who must look elsewhere, too,
      * while it waits. */
     mo_status (*done)(mo_unit *unit, bool *done, mo_error *err);
 
     /* The calls one by one, in order, each alone on the device: ns[i] is how
-     * long it took there. */
+     * long it took there.  Values that it carries to units of this process may
+     * be among them, if they have been carried before. */
     mo_status (*time)(mo_unit *unit, const mo_program_call *calls, int n,
                       int64_t *ns, mo_error *err);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/backend/cuda/carry.h"
 #include "exec/backend/cuda/index.h"
 #include "exec/backend/cuda/module.h"
 #include "exec/backend/cuda/stage.h"
@@ -179,10 +180,14 @@ static int64_t tell_kept(const mo_unit *unit)
 
 /* ---- the unit */
 
-static mo_status enter_unit(mo_unit *unit, mo_error *err)
+static mo_status is_done(mo_unit *unit, bool *done, mo_error *err)
 {
-    return mo_cuda_check(unit->api, "cuCtxSetCurrent",
-                         unit->api->cuCtxSetCurrent(unit->context), err);
+    CUresult result = unit->api->cuStreamQuery(unit->stream);
+
+    *done = result == CUDA_SUCCESS;
+    if (result == CUDA_ERROR_NOT_READY)
+        return MO_OK;
+    return mo_cuda_check(unit->api, "cuStreamQuery", result, err);
 }
 
 static mo_status count_gpus(int *n, mo_error *err)
@@ -225,7 +230,9 @@ const mo_backend mo_backend_cuda = {
     .time = mo_cuda_time,
     .memory = tell_memory,
     .kept = tell_kept,
-    .enter = enter_unit,
+    .carry = mo_cuda_carry,
+    .done = is_done,
+    .enter = mo_cuda_enter,
     .count = count_gpus,
     .say = say_name,
 };

@@ -28,6 +28,9 @@ typedef struct mo_cuda_partition mo_cuda_partition; /* of a GPU: partition.h */
 
 enum { MO_CUDA_MAX_LANES = 8 };
 
+/* Streams of a unit: its lanes, then one for each way of transfers. */
+enum { MO_CUDA_OUT = MO_CUDA_MAX_LANES, MO_CUDA_IN, MO_CUDA_STREAMS };
+
 /* Memory that a kernel has taken for itself. */
 typedef struct mo_cuda_piece {
     CUdeviceptr at;
@@ -42,6 +45,12 @@ typedef struct mo_cuda_staged {
     bool sent;    /* and not waited for */
 } mo_cuda_staged;
 
+/* What transfers are held with: hold.h. */
+typedef struct mo_cuda_holder {
+    struct mo_cuda_function *begin, *end;
+    CUdeviceptr at; /* when the one under way began; 0: not prepared */
+} mo_cuda_holder;
+
 struct mo_unit {
     const mo_cuda_api *api;
     mo_unit_options options; /* cache is a copy; parts are the partition's */
@@ -49,8 +58,8 @@ struct mo_unit {
     CUcontext context; /* the primary one; current in the thread that opened
                           the unit, which is the only one to use it */
     CUstream stream;   /* where run and put happen */
-    CUstream lanes[MO_CUDA_MAX_LANES]; /* [0] is stream; others by need */
-    mo_cuda_partition *partition;      /* how the GPU is divided */
+    CUstream lanes[MO_CUDA_STREAMS]; /* [0] is stream; others by need */
+    mo_cuda_partition *partition;    /* how the GPU is divided */
     char name[128];     /* "NVIDIA H200", or "NVIDIA H200, 64 of 132 SMs" */
     int arch;           /* 90 for compute capability 9.0 */
     int sms;            /* that the unit may use */
@@ -61,6 +70,7 @@ struct mo_unit {
     size_t n_pieces, pieces_room;
     int64_t kept_bytes; /* the sum of them */
     mo_cuda_staged stages[2];
+    mo_cuda_holder hold;
     bool staging;                    /* which of them is filled */
     volatile long long *wrong_index; /* what kernels complain to, or NULL: no
                                         kernel may: index.h */

@@ -33,6 +33,8 @@
  *     mo_load_l2_f, mo_load_l2_f4(from): what another block has just written
  *     mo_store_l2_f4(to, x): for another block
  *     mo_prefetch(from): 128 bytes that will be read soon
+ *     mo_globaltimer(): nanoseconds, the same on all of a GPU; mo_nap(): a few
+ *         of them pass
  *     mo_float_of(bits), mo_bits_of(x), mo_double_of, mo_bits_of_double
  *     MO_INF, MO_NAN, MO_INF_D, MO_NAN_D
  *     mo_f16, mo_bf16: two bytes, never computed with; mo_f16_load(h),

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "exec/backend/cuda/carry.h"
 #include "exec/backend/cuda/unit.h"
 
 /*
@@ -49,15 +50,22 @@ static mo_status record_event(mo_unit *unit, CUevent event, mo_error *err)
                          err);
 }
 
+static mo_status enqueue(mo_unit *unit, const mo_program_call *call,
+                         mo_error *err)
+{
+    if (!call->kernel)
+        return mo_cuda_carry_enqueue(call->carry, unit->stream, err);
+    return mo_cuda_enqueue(unit, call->kernel, call->in, call->out,
+                           call->workspace, unit->stream, err);
+}
+
 static mo_status enqueue_all(mo_unit *unit, const mo_program_call *calls, int n,
                              const CUevent *events, mo_error *err)
 {
     mo_status status = record_event(unit, events[0], err);
 
     for (int i = 0; i < n && status == MO_OK; i++) {
-        status =
-            mo_cuda_enqueue(unit, calls[i].kernel, calls[i].in, calls[i].out,
-                            calls[i].workspace, unit->stream, err);
+        status = enqueue(unit, &calls[i], err);
         if (status == MO_OK)
             status = record_event(unit, events[i + 1], err);
     }

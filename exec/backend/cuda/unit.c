@@ -187,6 +187,12 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
     return MO_OK;
 }
 
+mo_status mo_cuda_enter(mo_unit *unit, mo_error *err)
+{
+    return mo_cuda_check(unit->api, "cuCtxSetCurrent",
+                         unit->api->cuCtxSetCurrent(unit->context), err);
+}
+
 mo_status mo_cuda_lane(mo_unit *unit, int lane, CUstream *stream, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -225,7 +231,7 @@ static void close_device(mo_unit *unit)
     mo_cuda_index_unwatch(unit);
     while (unit->n_pieces > 0)
         mo_cuda_free(unit, unit->pieces[unit->n_pieces - 1].at);
-    for (int i = 0; i < MO_CUDA_MAX_LANES; i++)
+    for (int i = 0; i < MO_CUDA_STREAMS; i++)
         if (unit->lanes[i])
             api->cuStreamDestroy(unit->lanes[i]);
     mo_cuda_partition_leave(unit);

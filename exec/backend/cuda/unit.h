@@ -10,7 +10,11 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
                        mo_error *err);
 void mo_cuda_close(mo_unit *unit);
 
-/* Stream of a lane, made when it is first wanted. */
+/* Makes its context that of the thread. */
+mo_status mo_cuda_enter(mo_unit *unit, mo_error *err);
+
+/* Stream of a lane, or of a way of transfers, made when it is first wanted, in
+ * the unit's context. */
 mo_status mo_cuda_lane(mo_unit *unit, int lane, CUstream *stream,
                        mo_error *err);
 

@@ -1,0 +1,82 @@
+#include "exec/backend/cuda/hold.h"
+
+#include "exec/backend/cuda/module.h"
+
+/* Between the moment a kernel may begin and the first thing it does, and from
+ * its last thing until others may begin: measured on an H200, a kernel that
+ * waits for 10 us takes 11.6, one that waits for 400 us 401.6. */
+enum { OVERHEAD_NS = 1600 };
+
+static const char begin_source[] = "MO_KERNEL_OF(hold_begin, 32)(unsigned long "
+                                   "long *begun)\n"
+                                   "{\n"
+                                   "    MO_BEGIN();\n"
+                                   "    *begun = mo_globaltimer();\n"
+                                   "}\n";
+
+static const char end_source[] =
+    "MO_KERNEL_OF(hold_end, 32)(const unsigned long long *begun,\n"
+    "                           unsigned long long ns)\n"
+    "{\n"
+    "    unsigned long long until;\n"
+    "    MO_BEGIN();\n"
+    "    until = *begun + ns;\n"
+    "    while (mo_globaltimer() < until)\n"
+    "        mo_nap();\n"
+    "}\n";
+
+static const mo_cuda_grid one_thread = { .blocks = { 1, 1, 1 },
+                                         .threads = { 1, 1, 1 } };
+
+mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (unit->hold.at)
+        return MO_OK;
+    status =
+        mo_cuda_ask(unit, begin_source, "hold_begin", &unit->hold.begin, err);
+    if (status == MO_OK)
+        status =
+            mo_cuda_ask(unit, end_source, "hold_end", &unit->hold.end, err);
+    if (status == MO_OK)
+        status = mo_cuda_compile(unit, err);
+    if (status == MO_OK)
+        status = mo_cuda_alloc(unit, sizeof(unsigned long long), &unit->hold.at,
+                               err);
+    return status;
+}
+
+/* They begin when all before them is over, copies too. */
+static mo_status launch(mo_unit *unit, const mo_cuda_function *function,
+                        CUstream stream, void **args, mo_error *err)
+{
+    bool overlap = unit->overlap;
+    mo_status status;
+
+    unit->overlap = false;
+    status = mo_cuda_launch(unit, function, &one_thread, stream, args, err);
+    unit->overlap = overlap;
+    return status;
+}
+
+mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err)
+{
+    void *args[] = { &unit->hold.at };
+
+    return launch(unit, unit->hold.begin, stream, args, err);
+}
+
+mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
+                           mo_error *err)
+{
+    unsigned long long rest = (unsigned long long) (ns - OVERHEAD_NS);
+    void *args[] = { &unit->hold.at, &rest };
+
+    return launch(unit, unit->hold.end, stream, args, err);
+}
+
+bool mo_cuda_holds(int64_t ns)
+{
+    return ns > OVERHEAD_NS;
+}

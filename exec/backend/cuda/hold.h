@@ -1,0 +1,30 @@
+/*
+ * hold.h - transfers that take as long as on a slower link.
+ *
+ * Two kernels of one thread stand around the copy in its stream: the first
+ * notes when it begins, the second ends when it is time to.  The copy itself is
+ * not slowed down: it goes on, or is over, while the second one waits.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_HOLD_H
+#define MO_EXEC_BACKEND_CUDA_HOLD_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/backend/cuda/cuda.h"
+
+/* Compiles the kernels where they are not there yet; before streams are
+ * captured. */
+mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err);
+
+/* Around what is to take ns; the streams of a unit where something is held do
+ * that one at a time. */
+mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err);
+mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
+                           mo_error *err);
+
+/* Whether to hold at all: it takes a moment of its own, which short transfers
+ * are over by then. */
+bool mo_cuda_holds(int64_t ns);
+
+#endif
