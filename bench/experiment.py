@@ -36,31 +36,21 @@ than the spread, reaches the paper's best ratios somewhere, and executors are
 efficient; what does not hold has its row and a reason.  Exits 1 when a limit is
 missed or a step failed, 77 when there is nothing to measure on.
 """
-import argparse
 import concurrent.futures
-import fnmatch
-import os
-import shlex
 import signal
 import sys
 
-import experiment_clusters
 from experiment_judge import Judge
-from experiment_models import all_models
+from experiment_options import METHODS, read_options
 from experiment_rows import Row, csv_text, picture, table, with_moirai
-from experiment_steps import GRAPHS, Instance, NotYet, Steps
+from experiment_steps import DoesNotFit, NotYet, Steps
 from experiment_store import Busy, Store, write_whole
-from experiment_tools import Budget, Commands, Failed, OutOfTime, Stopped
+from experiment_tools import Budget, Commands, Failed, OutOfTime
 
-# In the order of what they show.
-METHODS = ("moirai", "m-sct", "getf", "single", "m-etf", "heft", "m-topo",
-           "peft", "pesto", "hare")
-LEARNED = ("placeto", "hrl")  # where moirai-place has them
 FIRST = METHODS[:4]
 # With a budget, of which exec must have something.
 PREPARING = 0.6
-STAGES = ("graphs", "profile", "place", "exec", "report")
-USAGE, SKIPPED, INTERRUPTED = 2, 77, 130
+SKIPPED, INTERRUPTED = 77, 130
 
 
 def say(text):
@@ -68,47 +58,45 @@ def say(text):
 
 
 class Experiment:
-    """failed are steps that went wrong, late those there was no time for;
-    reasons tells of all that were not done."""
+    """failed are steps that went wrong, late those there was no time for,
+    lacking those whose inputs are not there; reasons tells why."""
 
     def __init__(self, options, store, commands):
         self.options, self.store, self.commands = options, store, commands
         self.budget = Budget(options.budget)
         self.steps = Steps(options, store, commands, self.budget)
-        self.failed, self.late, self.reasons = set(), set(), {}
+        self.failed, self.late, self.lacking = set(), set(), set()
+        self.reasons = {}
         self.durations = {}  # of the last step of a stage, by model
 
     def attempt(self, what, step, *arguments):
         """Whether the step is done; says how it went where it had to be."""
         try:
             seconds = step(*arguments)
-        except NotYet as reason:
-            self.reasons[what] = str(reason)
-            return False
         except OutOfTime:
-            return self.postpone(what)
+            return self.leave(what, "there was no time left", self.late)
+        except NotYet as reason:
+            return self.leave(what, reason, self.lacking)
         except Failed as reason:
-            self.failed.add(what)
-            self.reasons[what] = str(reason)
             say(f"{what}: {reason}")
-            return False
+            return self.leave(what, reason, self.failed)
         if seconds is not None:
             say(f"{what}: {seconds:.1f} s")
         return True
 
-    def postpone(self, what):
-        self.late.add(what)
-        self.reasons[what] = "there was no time left"
+    def leave(self, what, reason, among):
+        among.add(what)
+        self.reasons[what] = str(reason)
         return False
 
     def attempt_in_time(self, what, step, instance, *more):
         """Not begun where the last one of its kind took longer than there is
         time."""
         kind = (step.__name__, instance.model.name)
-        if not self.steps.budget.lasts(self.durations.get(kind, 0)):
-            return self.postpone(what)
 
         def timed():
+            if not self.steps.budget.lasts(self.durations.get(kind, 0)):
+                raise OutOfTime
             seconds = step(instance, *more)
             if seconds is not None:
                 self.durations[kind] = seconds
@@ -119,43 +107,48 @@ class Experiment:
     def asks(self, stage):
         return stage in self.options.stages
 
+    def measures(self):
+        return self.asks("graphs") or self.asks("profile")
+
     def make_graphs(self):
-        """Models that cannot be had are left out."""
+        """Models that cannot be had are left out.  Where nothing is measured
+        anew, those that were measured are taken as they are."""
         there = {}
         for model in self.options.models:
             missing = model.missing()
-            if missing and not self.steps.has_graph(model):
+            if self.steps.has_graph(model) and (missing or not self.measures()):
+                there[model.name] = model
+            elif missing:
                 print(f"SKIP  {model.name}: {missing}")
-            elif missing or self.attempt(f"{model.name}: graph",
-                                         self.made_graph, model):
+            elif self.attempt(f"{model.name}: graph", self.steps.make_graph,
+                              model):
                 there[model.name] = model
         self.options.instances = [
             instance for instance in self.options.instances
             if instance.model.name in there
         ]
 
-    def made_graph(self, model):
-        self.steps.make_graph(model)
-
     def profile_and_place(self):
         """Placing goes on while a GPU measures the next; on processors nothing
         else may go on."""
         if self.asks("exec"):
             self.steps.budget = self.budget.part(PREPARING)
-        jobs = self.options.jobs
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            try:
-                for instance in self.options.instances:
-                    if self.asks("profile"):
-                        self.attempt_in_time(f"{instance}: profile",
-                                             self.steps.profile, instance)
-                    placing = self.place(instance, pool)
-                    if not instance.cluster.apart:
-                        concurrent.futures.wait(placing)
-            except BaseException:
-                self.commands.stop()
-                pool.shutdown(cancel_futures=True)
-                raise
+        pool = concurrent.futures.ThreadPoolExecutor(self.options.jobs)
+        placing = []
+        try:
+            for instance in self.options.instances:
+                if self.asks("profile"):
+                    self.attempt_in_time(f"{instance}: profile",
+                                         self.steps.profile, instance)
+                placing += self.place(instance, pool)
+                if not instance.cluster.apart:
+                    concurrent.futures.wait(placing)
+            for one in placing:
+                one.result()
+        except BaseException:
+            self.commands.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
         self.steps.budget = self.budget
 
     def place(self, instance, pool):
@@ -168,14 +161,13 @@ class Experiment:
 
     def place_one(self, instance, method):
         """How long that takes is another thing for each method."""
-        what = f"{instance} {method}: place"
-        if not self.steps.budget.lasts(0):
-            self.postpone(what)
-            return
-        try:
-            self.attempt(what, self.steps.place, instance, method)
-        except Stopped:
-            pass
+
+        def begun():
+            if not self.steps.budget.lasts(0):
+                raise OutOfTime
+            return self.steps.place(instance, method)
+
+        self.attempt(f"{instance} {method}: place", begun)
 
     def execution_order(self):
         """(instance, method) of what shows most, for one round."""
@@ -200,7 +192,8 @@ class Experiment:
         try:
             kept = self.steps.kept_executions(instance, method)
         except NotYet as reason:
-            self.reasons[what] = str(reason)
+            return self.leave(what, reason, self.lacking)
+        except DoesNotFit:
             return False
         if len(kept) > number:
             return True
@@ -210,20 +203,19 @@ class Experiment:
         rows = []
         for instance in self.options.instances:
             rows += with_moirai([
-                Row(instance, method, self.steps.placement(instance, method),
-                    self.steps.executions(instance, method),
-                    self.why(instance, method))
-                for method in self.options.methods
+                self.row(instance, method) for method in self.options.methods
             ])
         return rows
 
-    def why(self, instance, method):
-        """The first thing that went wrong."""
-        for what in (f"{instance}: profile", f"{instance} {method}: place",
-                     f"{instance} {method}: exec"):
-            if what in self.reasons:
-                return self.reasons[what]
-        return None
+    def row(self, instance, method):
+        """What was executed is told, though there was no time for more."""
+        executions = self.steps.executions(instance, method)
+        steps = (f"{instance}: profile", f"{instance} {method}: place",
+                 f"{instance} {method}: exec")
+        undone = [self.reasons[what] for what in steps if what in self.reasons
+                  and not (executions and what in self.late)]
+        return Row(instance, method, self.steps.placement(instance, method),
+                   executions, undone[0] if undone else None)
 
     def report(self):
         """Writes it; does everything hold?"""
@@ -246,109 +238,17 @@ class Experiment:
         if self.asks("exec"):
             self.execute_all()
         holds = not self.asks("report") or self.report()
+        return 0 if self.conclude() and holds else 1
+
+    def conclude(self):
+        """Was everything done that could be?  What lacks its inputs because
+        there was no time for them could not."""
         if self.late:
             say(f"{len(self.late)} steps are left: the same command goes on")
-        return 0 if holds and not self.failed else 1
-
-
-def knows_method(commands, name):
-    """Nothing can be placed here, which is another status than that of a
-    command line that makes no sense."""
-    command = ["moirai-place", "-q", "--method", name, os.devnull]
-    return commands.run(command, 60, (0, 1, USAGE))[0] != USAGE
-
-
-def choose_methods(parser, options, commands):
-    if not options.methods:
-        learned = [name for name in LEARNED if knows_method(commands, name)]
-        return list(METHODS) + learned
-    methods = list(dict.fromkeys(options.methods.split(",")))
-    for name in methods:
-        if "place" in options.stages and not knows_method(commands, name):
-            parser.error(f"moirai-place has no method '{name}'")
-    return methods
-
-
-def choose_clusters(parser, specs):
-    clusters = {}
-    for spec in specs or experiment_clusters.DEFAULTS:
-        try:
-            cluster = experiment_clusters.parse(spec)
-        except (ValueError, SyntaxError):
-            parser.error(f"--devices {spec}: it is gpu:64,32,16,8@inter,"
-                         " cpu:2,1 or a cluster file; 4 devices at most")
-        except OSError as error:
-            parser.error(f"{spec}: {error.strerror}")
-        clusters[cluster.name] = cluster
-    return list(clusters.values())
-
-
-def choose_instances(options, clusters):
-    """In the order of what they show; --only names some."""
-    patterns = options.only.split(",") if options.only else ["*"]
-    instances = [
-        Instance(model, cluster, graph)
-        for graph in GRAPHS
-        for cluster in clusters
-        for model in options.models
-    ]
-    return [
-        instance for instance in instances
-        if any(fnmatch.fnmatchcase(str(instance), f"{pattern}*")
-               for pattern in patterns)
-    ]
-
-
-def make_parser():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="graphs, instead of the set")
-    add("--devices", action="append", metavar="SPEC", help="may be repeated")
-    add("--only", metavar="GLOB,GLOB",
-        help="those whose MODEL/CLUSTER/GRAPH begins like this,\n"
-        "as 'gpt*', '*/*-inter/coarsened'")
-    add("--methods", metavar="M,M", help="all of the paper's unless given")
-    add("--layers", type=int, default=0, help="of the zoo's networks")
-    add("--zoo", default="", metavar="OPTIONS", help="more for moirai-zoo")
-    add("--running", default="", metavar="OPTIONS",
-        help="more for moirai-profile and moirai-exec")
-    add("--time", type=float, default=20, help="seconds for each method")
-    add("--jobs", type=int, default=2, help="placements found side by side")
-    add("--profile-runs", type=int, default=25)
-    add("--runs", type=int, default=50, help="timed, in each execution")
-    add("--repeats", type=int, default=3, help="executions of a placement")
-    add("--check", action="store_true", help="compare outputs, the first time")
-    add("--budget", type=float, help="seconds for all of it")
-    add("--stage", choices=STAGES + ("all",), default="all")
-    add("--fresh", action="store_true", help="do again what is kept")
-    add("--work", default="experiment", metavar="FOLDER")
-    return parser
-
-
-def read_options(parser, commands):
-    options = parser.parse_args()
-    for name in ("time", "jobs", "profile_runs", "runs", "repeats"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} is at least 1")
-    options.stages = STAGES if options.stage == "all" else (options.stage,)
-    if options.stage == "exec":
-        options.stages += ("report",)
-    options.running = shlex.split(options.running)
-    options.methods = choose_methods(parser, options, commands)
-    options.models = all_models(options.layers, shlex.split(options.zoo),
-                                options.files)
-    if len({model.name for model in options.models}) < len(options.models):
-        parser.error("two graphs have one name")
-    clusters = choose_clusters(parser, options.devices)
-    options.instances = choose_instances(options, clusters)
-    named = {instance.model.name for instance in options.instances}
-    options.models = [m for m in options.models if m.name in named]
-    # A processor is left to whoever drives a GPU meanwhile.
-    cores = len(os.sched_getaffinity(0))
-    options.threads = max(1, (cores - 1) // options.jobs)
-    return options
+        elif self.lacking:
+            what = min(self.lacking)
+            say(f"{what}: {self.reasons[what]}; {len(self.lacking)} like it")
+        return not self.failed and (self.late or not self.lacking)
 
 
 def lacks_gpu(options, commands):
@@ -364,7 +264,7 @@ def interrupt(_number, _frame):
 
 
 def run(commands):
-    options = read_options(make_parser(), commands)
+    options = read_options(__doc__, commands)
     if lacks_gpu(options, commands):
         print("SKIP  there is no GPU; --devices cpu:2,1 does without")
         return SKIPPED

@@ -7,6 +7,7 @@ from verdict import Verdicts
 
 MOST_OFF, LEAST_EFFICIENCY = 0.10, 0.9
 PAPER = {"m-sct": 1.9, "getf": 1.35}  # the most that the paper reports
+ROUNDING = 1e-9
 NEAR = 0.02  # parts of a time, below which two count as alike
 
 
@@ -101,6 +102,12 @@ class Judge:
         self.verdicts.line("|measured / predicted - 1|, worst", off(worst),
                            detail=f"{worst}: {why_off(worst)}")
 
+    def judge_predicted_lead(self):
+        late = [row for row in self.rows if row.faster_by("predicted_us")
+                and row.faster_by("predicted_us") < 1 - ROUNDING]
+        self.verdicts.line("moirai predicted to be behind, rows", len(late), 0,
+                           detail=", ".join(map(str, late)))
+
     def judge_lead(self):
         late = [row for row in self.against if behind(row) > 0]
         worst = max(late, key=behind, default=None)
@@ -153,6 +160,7 @@ class Judge:
             print("      nothing is measured yet")
             return True
         self.judge_predictions()
+        self.judge_predicted_lead()
         self.judge_lead()
         for method, wanted in PAPER.items():
             self.judge_paper(method, wanted)

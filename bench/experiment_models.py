@@ -2,6 +2,8 @@
 import importlib.util
 import os
 
+from experiment_store import digest, digest_of_file
+
 ZOO = ("gpt3-330m", "swin-1.8b", "alphafold2-87m")
 # Functions of gpu_models.py, and what each needs beside PyTorch.
 EXPORTED = {
@@ -14,12 +16,18 @@ EXPORTED = {
 
 
 class Model:
-    """command writes the graph to the path that is put behind it; a model
-    without one is a file that is there."""
+    """command writes the graph to the path that is put behind it, by what the
+    file source says, if there is one; a model without one is a file that is
+    there."""
 
-    def __init__(self, name, command=None, needs=(), path=None):
+    def __init__(self, name, command=None, source=None, needs=(), path=None):
         self.name, self.command, self.path = name, command, path
-        self.needs = needs
+        self.source, self.needs = source, needs
+
+    def recipe(self):
+        """The same on all machines."""
+        words = [os.path.basename(word) for word in self.command]
+        return digest(words, self.source and digest_of_file(self.source))
 
     def missing(self):
         """What is needed to make it and not there, or None."""
@@ -38,9 +46,9 @@ def from_zoo(name, layers, more):
 
 def exported(name):
     here = os.path.dirname(os.path.abspath(__file__))
-    source = os.path.join(here, "gpu_models.py") + ":" + name
-    return Model(name, ["moirai-export", "-q", source, "-o"],
-                 ("torch", EXPORTED[name]))
+    source = os.path.join(here, "gpu_models.py")
+    return Model(name, ["moirai-export", "-q", f"{source}:{name}", "-o"],
+                 source, ("torch", EXPORTED[name]))
 
 
 def from_file(path):

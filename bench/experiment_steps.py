@@ -22,11 +22,16 @@ RULES = ["--tensors", "once", "--congestion", "port"]
 SEED = "1"
 PLACED, NO_PLACEMENT = 0, 3
 RAN, DIFFERS = 0, 4
+GRAPH_LIMIT_SECONDS = 600
 PROFILE_LIMIT_SECONDS, EXEC_LIMIT_SECONDS = 1200, 600
 
 
 class NotYet(Exception):
     """What a step begins with is missing; the text tells what."""
+
+
+class DoesNotFit(Exception):
+    """There is no placement to execute."""
 
 
 class Instance:
@@ -59,17 +64,16 @@ class Steps:
         )
 
     def make_graph(self, model):
-        """The weights, if any, lie beside it."""
-        path, name = self.graph_path(model), f"{model.name}/graph"
+        """Seconds that it took, or None; the weights, if any, lie beside it."""
         if model.path:
-            return path
-        inputs = digest(model.command)
-        how = self.how(model.command[0])
+            return None
+        path, name = self.graph_path(model), f"{model.name}/graph"
+        inputs, how = model.recipe(), self.how(model.command[0])
         if self.store.kept(name, inputs, how) and os.path.exists(path):
-            return path
-        self.run(model.command + [path], PROFILE_LIMIT_SECONDS)
-        self.store.keep(name, inputs, how, True)
-        return path
+            return None
+        seconds = self.run(model.command + [path], GRAPH_LIMIT_SECONDS)[2]
+        self.store.keep(name, inputs, how, {"seconds": seconds})
+        return seconds
 
     def has_graph(self, model):
         """Made here or elsewhere?"""
@@ -208,7 +212,7 @@ class Steps:
         if not told:
             raise NotYet("has no placement yet")
         if not told.get("fits") or not os.path.exists(path):
-            raise NotYet(told.get("why", "does not fit"))
+            raise DoesNotFit
         return digest(self.place_inputs(instance, method),
                       digest_of_file(path))
 
@@ -223,9 +227,13 @@ class Steps:
                                self.exec_how(instance)) or []
 
     def execute(self, instance, method):
-        """Once more."""
+        """Once more.  The first one takes the place of all before it, even if
+        it fails."""
         kept = self.kept_executions(instance, method)
         inputs = self.exec_inputs(instance, method)
+        name = self.name(instance, method, "exec")
+        if not kept:
+            self.store.forget(name)
         check = ["--check"] if self.options.check and not kept else []
         status, out, seconds = self.run(
             ["moirai-exec", "-q", "--json", "--runs", str(self.options.runs),
@@ -238,8 +246,7 @@ class Steps:
         told = json.loads(out)
         if status == DIFFERS:
             raise Failed(f"outputs differ by {told.get('max_error')}")
-        self.store.keep(self.name(instance, method, "exec"), inputs,
-                        self.exec_how(instance),
+        self.store.keep(name, inputs, self.exec_how(instance),
                         kept + [dict(told, seconds=seconds)])
         return seconds
 
@@ -247,7 +254,7 @@ class Steps:
         """All there are of the placement as it is now, wherever made."""
         try:
             inputs = self.exec_inputs(instance, method)
-        except NotYet:
+        except (NotYet, DoesNotFit):
             return []
         return self.store.told(self.name(instance, method, "exec"),
                                inputs) or []

@@ -110,6 +110,10 @@ class Store:
         same = (record.get("inputs"), record.get("how")) == (inputs, how)
         return record["told"] if same else None
 
+    def forget(self, name):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.path(name + ".json"))
+
     def keep(self, name, inputs, how, told):
         record = {"inputs": inputs, "how": how, "told": told}
         write_whole(self.path(name + ".json"), json.dumps(record, indent=1))
