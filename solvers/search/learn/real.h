@@ -1,0 +1,16 @@
+/*
+ * real.h - the numbers that are learned with.
+ *
+ * Floats are enough to learn by.  Whether gradients are right is only seen in
+ * doubles, so a test builds these files a second time with them.
+ */
+#ifndef MO_LEARN_REAL_H
+#define MO_LEARN_REAL_H
+
+#ifdef MO_LEARN_DOUBLE
+typedef double mo_real;
+#else
+typedef float mo_real;
+#endif
+
+#endif

@@ -1,0 +1,217 @@
+#include <assert.h>
+
+#include "solvers/search/learn/tape_parts.h"
+
+/*
+ * Products are loops over rows that the compiler turns into vectors.  The
+ * matrices of policies are thin, a few dozen columns at most: a BLAS spends
+ * longer on getting ready than on such a product, and its sums depend on the
+ * number of its threads.
+ */
+
+/* c[m][n] += a[m][k] b[k][n] */
+static void add_product(const mo_real *restrict a, const mo_real *restrict b,
+                        mo_real *restrict c, int m, int k, int n)
+{
+    for (int i = 0; i < m; i++, a += k, c += n)
+        for (int l = 0; l < k; l++) {
+            mo_real x = a[l];
+            const mo_real *row = b + (size_t) l * (size_t) n;
+
+            for (int j = 0; j < n; j++)
+                c[j] += x * row[j];
+        }
+}
+
+/* c[m][n] += a[m][k] b[n][k]^T */
+static void add_product_turned(const mo_real *restrict a,
+                               const mo_real *restrict b, mo_real *restrict c,
+                               int m, int k, int n)
+{
+    for (int i = 0; i < m; i++, a += k, c += n)
+        for (int j = 0; j < n; j++) {
+            const mo_real *row = b + (size_t) j * (size_t) k;
+            mo_real sum = 0;
+
+            for (int l = 0; l < k; l++)
+                sum += a[l] * row[l];
+            c[j] += sum;
+        }
+}
+
+/* c[k][n] += a[m][k]^T b[m][n] */
+static void add_turned_product(const mo_real *restrict a,
+                               const mo_real *restrict b, mo_real *restrict c,
+                               int m, int k, int n)
+{
+    for (int i = 0; i < m; i++, a += k, b += n)
+        for (int l = 0; l < k; l++) {
+            mo_real x = a[l];
+            mo_real *row = c + (size_t) l * (size_t) n;
+
+            for (int j = 0; j < n; j++)
+                row[j] += x * b[j];
+        }
+}
+
+static void back_from_product(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_tape_node *a = mo_tape_at(tape, made->a);
+    const mo_tape_node *b = mo_tape_at(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    add_product_turned(made->gradient, b->values, to_a, a->rows, b->cols,
+                       a->cols);
+    add_turned_product(a->values, made->gradient, to_b, a->rows, a->cols,
+                       b->cols);
+}
+
+mo_var mo_tape_product(mo_tape *tape, mo_var a, mo_var b)
+{
+    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
+    int n = mo_tape_cols(tape, b);
+    mo_tape_node *made = mo_tape_make(tape, m, n, back_from_product);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_rows(tape, b) == k);
+    made->a = a;
+    made->b = b;
+    add_product(mo_tape_values(tape, a), mo_tape_values(tape, b), made->values,
+                m, k, n);
+    return mo_tape_made(tape, made);
+}
+
+/* Of c = a b^T: dc b, and dc^T a. */
+static void back_from_turned(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_tape_node *a = mo_tape_at(tape, made->a);
+    const mo_tape_node *b = mo_tape_at(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    add_product(made->gradient, b->values, to_a, a->rows, b->rows, a->cols);
+    add_turned_product(made->gradient, a->values, to_b, a->rows, b->rows,
+                       a->cols);
+}
+
+mo_var mo_tape_product_turned(mo_tape *tape, mo_var a, mo_var b)
+{
+    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
+    int n = mo_tape_rows(tape, b);
+    mo_tape_node *made = mo_tape_make(tape, m, n, back_from_turned);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_cols(tape, b) == k);
+    made->a = a;
+    made->b = b;
+    add_product_turned(mo_tape_values(tape, a), mo_tape_values(tape, b),
+                       made->values, m, k, n);
+    return mo_tape_made(tape, made);
+}
+
+static void add_all(const mo_real *from, mo_real *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] += from[i];
+}
+
+/* What was one row for all gets from all. */
+static void back_from_sum(mo_tape *tape, const mo_tape_node *made)
+{
+    int rows = mo_tape_rows(tape, made->b);
+    size_t cols = (size_t) made->cols;
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    add_all(made->gradient, to_a, mo_tape_size(made));
+    for (int i = 0; i < made->rows; i++)
+        add_all(made->gradient + (size_t) i * cols,
+                to_b + (rows == 1 ? 0 : (size_t) i * cols), cols);
+}
+
+mo_var mo_tape_sum(mo_tape *tape, mo_var a, mo_var b)
+{
+    int rows = mo_tape_rows(tape, b);
+    size_t cols = (size_t) mo_tape_cols(tape, a);
+    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
+                                      mo_tape_cols(tape, a), back_from_sum);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_cols(tape, b) == made->cols);
+    assert(rows == 1 || rows == made->rows);
+    made->a = a;
+    made->b = b;
+    add_all(mo_tape_values(tape, a), made->values, mo_tape_size(made));
+    for (int i = 0; i < made->rows; i++)
+        add_all(mo_tape_values(tape, b) + (rows == 1 ? 0 : (size_t) i * cols),
+                made->values + (size_t) i * cols, cols);
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_times(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_real *a = mo_tape_values(tape, made->a);
+    const mo_real *b = mo_tape_values(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    for (size_t i = 0; i < mo_tape_size(made); i++) {
+        to_a[i] += made->gradient[i] * b[i];
+        to_b[i] += made->gradient[i] * a[i];
+    }
+}
+
+mo_var mo_tape_times(mo_tape *tape, mo_var a, mo_var b)
+{
+    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
+                                      mo_tape_cols(tape, a), back_from_times);
+    const mo_real *x, *y;
+
+    if (!made)
+        return 0;
+    assert(mo_tape_rows(tape, b) == made->rows &&
+           mo_tape_cols(tape, b) == made->cols);
+    made->a = a;
+    made->b = b;
+    x = mo_tape_values(tape, a);
+    y = mo_tape_values(tape, b);
+    for (size_t i = 0; i < mo_tape_size(made); i++)
+        made->values[i] = x[i] * y[i];
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_scaled(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += (mo_real) made->by * made->gradient[i];
+}
+
+mo_var mo_tape_scaled(mo_tape *tape, mo_var a, double by)
+{
+    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
+                                      mo_tape_cols(tape, a), back_from_scaled);
+    const mo_real *x;
+
+    if (!made)
+        return 0;
+    made->a = a;
+    made->by = by;
+    x = mo_tape_values(tape, a);
+    for (size_t i = 0; i < mo_tape_size(made); i++)
+        made->values[i] = (mo_real) by * x[i];
+    return mo_tape_made(tape, made);
+}
