@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "cost/instance_parts.h"
+#include "cost/message.h"
 
 /*
  * Most of what is sent costs the same as something else: it has the same size
@@ -39,22 +40,12 @@ static double given_ns(const mo_graph *g, int edge, const mo_pair_kind *kind)
     return us * 1000;
 }
 
-/* What the profile, else the cluster makes of bytes.  A gigabit a second is a
- * bit a nanosecond. */
 static double modelled_ns(const comms *c, int64_t bytes, int kind)
 {
-    const mo_pair_kind *how = &c->kinds.kinds[kind];
-    const mo_device *devices = c->m->cluster->devices;
     int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
 
-    if (bytes == MO_UNKNOWN)
-        return NAN;
-    if (how->link)
-        return mo_profile_link_ns(c->m->options->profile, &devices[pair / n],
-                                  &devices[pair % n], bytes);
-    if (how->gbps == 0)
-        return NAN;
-    return (double) how->latency_ns + (double) bytes * 8 / how->gbps;
+    return mo_message_ns(c->m->cluster, c->m->routes, c->m->options->profile,
+                         pair / n, pair % n, bytes);
 }
 
 /* Edges of one tensor carry the same, whichever of them says how much. */
