@@ -37,6 +37,7 @@ efficient; what does not hold has its row and a reason.  Exits 1 when a limit is
 missed or a step failed, 77 when there is nothing to measure on.
 """
 import concurrent.futures
+import os
 import signal
 import sys
 
@@ -275,6 +276,8 @@ def run(commands):
 
 def main():
     signal.signal(signal.SIGTERM, interrupt)
+    # moirai-export finds PyTorch where it is looked for here.
+    os.environ["MOIRAI_PYTHON"] = sys.executable
     try:
         return run(Commands())
     except KeyboardInterrupt:

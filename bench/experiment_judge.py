@@ -26,9 +26,10 @@ def why_off(row):
     if abs(math.log(times)) < math.log(gaps):
         return f"{percent(1 - row.efficiency)} of it lie between steps"
     ops = row.ops_by_profile
-    if ops and math.log(ops) / math.log(times) > 0.5:
-        return f"ops take {ops:.3g} times what was profiled"
-    return f"transfers: with measured times {times:.3g} times the prediction"
+    if not ops or math.log(ops) / math.log(times) > 0.5:
+        return f"ops take {ops or times:.3g} times what was profiled"
+    return (f"with measured times the plan takes {times:.3g} times what was"
+            f" predicted, its ops {ops:.3g}")
 
 
 def off(row):
@@ -39,8 +40,10 @@ def why_behind(row):
     """Why Moirai, in this row's instance, came in behind this one."""
     ours = row.moirai
     ahead = row.faster_by("predicted_us")
+    if ahead < 1 - ROUNDING:
+        return f"predicted to take {1 / ahead:.4g} times as long"
     if ahead - 1 < NEAR:
-        return f"predicted alike, {ahead:.3g}: what is off decides"
+        return f"predicted alike, {ahead:.4g}: what is off decides"
     return (
         f"predicted {ahead:.3g} times as fast; measured is {ours.ratio:.3g}"
         f" of predicted here and {row.ratio:.3g} there: {why_off(ours)}"
@@ -118,18 +121,23 @@ class Judge:
         )
 
     def judge_paper(self, method, wanted):
-        rows = [row for row in self.against if row.method == method]
-        best = max(rows, key=lambda row: row.faster_by(), default=None)
-        if not best:
+        """Limits are for what is like the paper's machines."""
+        rows = [row for row in self.rows if row.method == method]
+        best = max((row for row in self.against if row.method == method),
+                   key=lambda row: row.faster_by(), default=None)
+        if not rows:
             return
-        reached = best.faster_by()
-        # The paper's machines are not those of everybody.
         emulated = any(row.instance.cluster.running for row in rows)
+        reached = best.faster_by() if best else None
+        if best is None:
+            detail = f"{rows[0]}: {rows[0].why}"
+        elif reached < wanted:
+            detail = f"{best.instance}: {why_no_more(best, wanted)}"
+        else:
+            detail = str(best.instance)
         self.verdicts.line(
             f"moirai's lead over {method}, the paper's {wanted}", reached,
-            wanted if emulated else None, ">=",
-            str(best.instance) if reached >= wanted
-            else f"{best.instance}: {why_no_more(best, wanted)}",
+            wanted if emulated else None, ">=", detail,
         )
 
     def judge_efficiency(self):

@@ -80,7 +80,7 @@ def make_parser(description):
     add("--zoo", default="", metavar="OPTIONS", help="more for moirai-zoo")
     add("--running", default="", metavar="OPTIONS",
         help="more for moirai-profile and moirai-exec")
-    add("--time", type=float, default=20, help="seconds for each method")
+    add("--time", type=float, default=60, help="seconds for each method")
     add("--jobs", type=int, default=2, help="placements found side by side")
     add("--profile-runs", type=int, default=25)
     add("--runs", type=int, default=50, help="timed, in each execution")

@@ -211,7 +211,8 @@ cat >fake/moirai-exec <<'END'
 case $1 in --version) echo "${GPU:-GPU}"; exit ;; esac
 echo "$*" >>asked
 for solution; do :; done
-predicted=$(sed -n 's/^# Objective value = //p' "$solution")
+predicted=$(sed -n 's/.*"makespan_us": \([^,]*\),/\1/p' \
+    "${solution%.sol}.place.json")
 case $solution in *.moirai.sol) factor=$OURS ;; *) factor=$FACTOR ;; esac
 awk -v p="$predicted" -v f="$factor" 'BEGIN { printf "{\"predicted_us\": %g, " \
     "\"measured_us\": %g, \"measured_spread_us\": %g, \"path_ratio\": 0.96, " \
