@@ -3,6 +3,7 @@
  * and let them fail.
  *
  *     mpirun -n 3 exec_fault [WORD]...
+ *     MOIRAI_RANK=0 MOIRAI_RANKS=3 exec_fault [WORD]... & ...
  *
  * has a device for each rank.  Words: slow (calls take their time), failing (a
  * kernel fails), early=R (rank R fails before it begins), early_exit=R (rank R
@@ -67,8 +68,10 @@ static long number(const char *word, long fallback)
 
 static const char *rank_by_launcher(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char *rank = getenv("MOIRAI_RANK");
 
+    if (!rank)
+        rank = getenv("OMPI_COMM_WORLD_RANK");
     return rank ? rank : "0";
 }
 

@@ -261,10 +261,10 @@ static const struct {
     { NULL, "MOIRAI_TRANSPORT", "local", "local", NULL },
     { NULL, "MOIRAI_TRANSPORT", "", "local", NULL },
     { NULL, "OMPI_COMM_WORLD_SIZE", "1", "local", NULL },
-    { NULL, "OMPI_COMM_WORLD_SIZE", "2", "mpi", "mpirun asks for MPI" },
-    { NULL, "PMI_SIZE", "3", "mpi", "(PMI) asks for MPI" },
-    { NULL, "PMIX_RANK", "0", "mpi", "(PMIx) asks for MPI" },
-    { NULL, "SLURM_STEP_NUM_TASKS", "4", "mpi", "srun asks for MPI" },
+    { NULL, "OMPI_COMM_WORLD_SIZE", "2", "mpi", "mpirun does not tell" },
+    { NULL, "PMI_SIZE", "3", "mpi", "(PMI) does not tell" },
+    { NULL, "PMIX_RANK", "0", "mpi", "(PMIx) does not tell" },
+    { NULL, "SLURM_STEP_NUM_TASKS", "4", "mpi", "srun does not tell" },
     { NULL, "SLURM_NTASKS", "4", "local", NULL },
     { "local", "OMPI_COMM_WORLD_SIZE", "2", "local", NULL },
     { "mpi", NULL, NULL, "mpi", "--transport asks for MPI" },
@@ -280,6 +280,11 @@ static void forget_launchers(void)
     unsetenv("PMIX_RANK");
     unsetenv("SLURM_STEP_NUM_TASKS");
     unsetenv("SLURM_NTASKS");
+    unsetenv("MOIRAI_RANK");
+    unsetenv("MOIRAI_RANKS");
+    unsetenv("MOIRAI_MASTER");
+    unsetenv("RANK");
+    unsetenv("WORLD_SIZE");
 }
 
 static bool is_built_in(const char *name)

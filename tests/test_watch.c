@@ -327,12 +327,25 @@ typedef struct guest {
     mo_status status;
 } guest;
 
+static mo_status meet(const mo_card *cards, int n_ranks, int rank, int listener,
+                      double seconds, int *sockets, mo_error *err)
+{
+    const mo_meeting meeting = { .cards = cards,
+                                 .n_ranks = n_ranks,
+                                 .rank = rank,
+                                 .listener = listener,
+                                 .seconds = seconds,
+                                 .n_kinds = 1 };
+
+    return mo_meet_all(&meeting, sockets, err);
+}
+
 static void *attend(void *context)
 {
     guest *g = context;
 
-    g->status = mo_meet_all(g->cards, N_RANKS, g->rank, g->listener, 5,
-                            g->sockets, NULL);
+    g->status =
+        meet(g->cards, N_RANKS, g->rank, g->listener, 5, g->sockets, NULL);
     return NULL;
 }
 
@@ -345,7 +358,7 @@ static void intrude(const mo_card *host, int fds[2])
     stranger[0].secret ^= 1;
     for (int i = 0; i < 2; i++) {
         /* The last of the ranks that it knows: calls, and answers nobody. */
-        MUST(mo_meet_all(stranger, 2, 1, -1, 5, sockets, &err));
+        MUST(meet(stranger, 2, 1, -1, 5, sockets, &err));
         fds[i] = sockets[0];
     }
 }
@@ -359,7 +372,8 @@ START_TEST(all_ranks_meet_and_strangers_stay_outside)
 
     for (int r = 0; r < N_RANKS; r++) {
         guests[r] = (guest){ .cards = cards, .rank = r };
-        MUST(mo_meet_listen(N_RANKS, &cards[r], &guests[r].listener, &err));
+        MUST(mo_meet_listen(N_RANKS, NULL, &cards[r], &guests[r].listener,
+                            &err));
     }
     intrude(&cards[0], strangers);
     for (int r = 0; r < N_RANKS; r++)
@@ -396,12 +410,12 @@ START_TEST(a_rank_that_cannot_be_reached_is_named)
     mo_error why = { 0 };
 
     for (int r = 0; r < 2; r++)
-        MUST(mo_meet_listen(2, &cards[r], &listeners[r], &err));
+        MUST(mo_meet_listen(2, NULL, &cards[r], &listeners[r], &err));
     close(listeners[0]);
-    ck_assert_int_eq(mo_meet_all(cards, 2, 1, listeners[1], 1, sockets, &why),
+    ck_assert_int_eq(meet(cards, 2, 1, listeners[1], 1, sockets, &why),
                      MO_E_IO);
     ck_assert_ptr_nonnull(strstr(why.text, "rank 0 (host "));
-    ck_assert_int_eq(mo_meet_all(cards, 2, 0, listeners[1], 0.1, sockets, &why),
+    ck_assert_int_eq(meet(cards, 2, 0, listeners[1], 0.1, sockets, &why),
                      MO_E_IO);
     ck_assert_ptr_nonnull(strstr(why.text, "rank 1 (host "));
     close(listeners[1]);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/transport/launcher.h"
+#include "exec/transport/launch.h"
 #include "exec/transport/transport.h"
 
 #ifdef HAVE_MPI
@@ -13,7 +13,7 @@
 #endif
 
 const mo_transport *const mo_transports[] = { &mo_transport_local,
-                                              MPI_TOO NULL };
+                                              &mo_transport_tcp, MPI_TOO NULL };
 
 static const char no_mpi[] = "this build cannot do it: install MPI "
                              "(libopenmpi-dev), then configure and make again";
@@ -31,22 +31,62 @@ static mo_status find(const char *name, const char *asked_by,
                        no_mpi);
     return mo_fail(err, MO_E_USAGE,
                    "%s names a transport '%s' that does not exist; there are "
-                   "local and mpi",
+                   "local, tcp and mpi",
                    asked_by, name);
 }
 
-mo_status mo_transport_choose(const char *name, const mo_transport **transport,
-                              mo_error *err)
+/* Somebody who has said where the ranks meet, or which this is, does not ask
+ * for MPI; nor does a launcher that knows nothing of it. */
+static bool asks_for_tcp(const mo_launch *told, const mo_job *job)
+{
+    const char *master = getenv("MOIRAI_MASTER");
+
+    return job->by_us || told->master || (master && *master) ||
+           strcmp(job->by, "torchrun") == 0;
+}
+
+static bool has_mpi(void)
+{
+#ifdef HAVE_MPI
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Launchers of MPI may keep from us how many processes they have started. */
+static mo_status choose_by_launch(const mo_launch *told,
+                                  const mo_transport **transport, mo_error *err)
+{
+    mo_launcher launcher;
+    mo_job job;
+    mo_status status = mo_launch_find(told, &job, err);
+
+    *transport = &mo_transport_local;
+    if (has_mpi() && job.by && !asks_for_tcp(told, &job) &&
+        mo_launcher_find(&launcher) && launcher.n_ranks != 1)
+        return find("mpi", launcher.name, transport, err);
+    if (status == MO_OK && job.n_ranks > 1)
+        *transport = &mo_transport_tcp;
+    return status;
+}
+
+mo_status mo_transport_choose_as(const char *name, const mo_launch *told,
+                                 const mo_transport **transport, mo_error *err)
 {
     const char *wish = getenv("MOIRAI_TRANSPORT");
-    mo_launcher launcher;
 
     if (name)
         return find(name, "--transport", transport, err);
     if (wish && *wish)
         return find(wish, "MOIRAI_TRANSPORT", transport, err);
-    if (mo_launcher_find(&launcher) && launcher.n_ranks != 1)
-        return find("mpi", launcher.name, transport, err);
-    *transport = &mo_transport_local;
-    return MO_OK;
+    return choose_by_launch(told, transport, err);
+}
+
+mo_status mo_transport_choose(const char *name, const mo_transport **transport,
+                              mo_error *err)
+{
+    const mo_launch nothing = { 0 };
+
+    return mo_transport_choose_as(name, &nothing, transport, err);
 }

@@ -26,7 +26,8 @@ bool mo_launcher_find(mo_launcher *launcher);
  * says.
  */
 typedef struct mo_launch {
-    int rank, n_ranks;  /* n_ranks 0: neither was told */
+    bool rank_told;     /* rank is one */
+    int rank, n_ranks;  /* n_ranks 0: not told */
     const char *master; /* where rank 0 listens: "host" or "host:port" */
     const char *token;  /* only who has the same may join; NULL: none */
     const char *bind;   /* the address to listen at; NULL: any */

@@ -2,55 +2,26 @@
 
 #include "exec/transport/meet.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/stop.h"
+#include "exec/transport/lobby.h"
 
 /* What a caller says first. */
 typedef struct hello {
     uint64_t secret;
     uint32_t rank;
-    uint32_t zero;
+    uint32_t kind;
 } hello;
 
-static const uint8_t loopback[16] = { 0, 0, 0,    0,    0,   0, 0, 0,
-                                      0, 0, 0xff, 0xff, 127, 0, 0, 1 };
+static const int64_t look_ns = 20000000;
 
 /* -------------------------------------------------------------------- cards */
-
-/* IPv4 addresses are written as IPv6 has them: ::ffff:1.2.3.4. */
-static bool read_address(const struct sockaddr *from, uint8_t to[16])
-{
-    if (from->sa_family == AF_INET) {
-        struct sockaddr_in a;
-
-        memcpy(&a, from, sizeof a);
-        memset(to, 0, 10);
-        memset(to + 10, 0xff, 2);
-        memcpy(to + 12, &a.sin_addr, 4);
-        return true;
-    }
-    if (from->sa_family == AF_INET6) {
-        struct sockaddr_in6 a;
-
-        memcpy(&a, from, sizeof a);
-        memcpy(to, &a.sin6_addr, 16);
-        return !IN6_IS_ADDR_LINKLOCAL(&a.sin6_addr);
-    }
-    return false;
-}
 
 static void list_addresses(mo_card *card)
 {
@@ -62,12 +33,13 @@ static void list_addresses(mo_card *card)
         if (i->ifa_addr && (i->ifa_flags & IFF_UP) &&
             !(i->ifa_flags & IFF_LOOPBACK) &&
             card->n_addresses < MO_MEET_ADDRESSES &&
-            read_address(i->ifa_addr, card->addresses[card->n_addresses]))
+            mo_address_read(i->ifa_addr, card->addresses[card->n_addresses]))
             card->n_addresses++;
     freeifaddrs(all);
 }
 
-/* Two containers of one machine have one clock, whatever they call it. */
+/* Two containers of one machine have one clock, whatever they call it; but each
+ * may have a network of its own. */
 static void name_machine(mo_card *card)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -76,6 +48,9 @@ static void name_machine(mo_card *card)
         memcpy(card->machine, card->host, sizeof card->machine);
     if (file)
         fclose(file);
+    if (readlink("/proc/self/ns/net", card->network, sizeof card->network - 1) <
+        0)
+        snprintf(card->network, sizeof card->network, "the only one");
 }
 
 bool mo_meet_same_machine(const mo_card *a, const mo_card *b)
@@ -83,247 +58,225 @@ bool mo_meet_same_machine(const mo_card *a, const mo_card *b)
     return memcmp(a->machine, b->machine, sizeof a->machine) == 0;
 }
 
-/* Where there is no IPv6 at all, IPv4 alone. */
-static int open_listener(void)
+static bool share_loopback(const mo_card *a, const mo_card *b)
 {
-    struct sockaddr_in6 any6 = { .sin6_family = AF_INET6 };
-    struct sockaddr_in any4 = { .sin_family = AF_INET };
-    int off = 0, fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd >= 0 &&
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
-        bind(fd, (struct sockaddr *) &any6, sizeof any6) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && bind(fd, (struct sockaddr *) &any4, sizeof any4) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    return mo_meet_same_machine(a, b) && *a->network &&
+           memcmp(a->network, b->network, sizeof a->network) == 0;
 }
 
-static int port_of(int fd)
+void mo_meet_prefer(mo_card *card, const uint8_t address[MO_ADDRESS_BYTES])
 {
-    struct sockaddr_storage at;
-    struct sockaddr_in6 at6;
-    struct sockaddr_in at4;
-    socklen_t length = sizeof at;
+    int at = 0, last = card->n_addresses;
 
-    if (getsockname(fd, (struct sockaddr *) &at, &length) != 0)
-        return 0;
-    memcpy(&at6, &at, sizeof at6);
-    memcpy(&at4, &at, sizeof at4);
-    return ntohs(at.ss_family == AF_INET6 ? at6.sin6_port : at4.sin_port);
+    while (at < last && !mo_address_same(card->addresses[at], address))
+        at++;
+    if (at == last && last < MO_MEET_ADDRESSES)
+        card->n_addresses++;
+    if (at == MO_MEET_ADDRESSES)
+        at--;
+    memmove(card->addresses[1], card->addresses[0],
+            (size_t) at * MO_ADDRESS_BYTES);
+    memcpy(card->addresses[0], address, MO_ADDRESS_BYTES);
 }
 
-static mo_card write_card(void)
+static mo_card write_card(const uint8_t *bind)
 {
     mo_card card = { .host = "unknown" };
 
     if (gethostname(card.host, sizeof card.host - 1) != 0)
         card.host[0] = '?';
     name_machine(&card);
-    list_addresses(&card);
+    if (bind)
+        mo_meet_prefer(&card, bind);
+    else
+        list_addresses(&card);
+    if (bind && !mo_address_is_loopback(bind))
+        card.network[0] = '\0'; /* it does not listen there */
     if (getrandom(&card.secret, sizeof card.secret, 0) < 0)
         card.secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
     return card;
 }
 
-mo_status mo_meet_listen(int n_ranks, mo_card *card, int *listener,
-                         mo_error *err)
+mo_status mo_meet_listen(int n_ranks, const uint8_t *bind, mo_card *card,
+                         int *listener, mo_error *err)
 {
-    *card = write_card();
-    *listener = open_listener();
-    if (*listener >= 0 && listen(*listener, n_ranks + 16) == 0) {
-        card->port = port_of(*listener);
-        return MO_OK;
-    }
-    mo_fail_errno(err, NULL, "listen for the other ranks");
-    if (*listener >= 0)
-        close(*listener);
-    *listener = -1;
-    return err ? err->status : MO_E_IO;
+    *card = write_card(bind);
+    *listener = mo_address_listen(bind, 0, 2 * n_ranks + 16);
+    if (*listener < 0)
+        return mo_fail_errno(err, NULL, "listen for the other ranks");
+    card->port = mo_address_port(*listener);
+    return MO_OK;
 }
 
 /* ------------------------------------------------------------------ calling */
 
-static int left_ms(int64_t deadline_ns, int64_t at_most_ns)
-{
-    int64_t left = deadline_ns - mo_stop_clock_ns();
-
-    if (left > at_most_ns)
-        left = at_most_ns;
-    return left > 0 ? (int) (left / 1000000) : 0;
-}
-
-static int start_connecting(const uint8_t address[16], int port)
-{
-    bool v4 = memcmp(address, loopback, 12) == 0;
-    struct sockaddr_in6 to6 = { .sin6_family = AF_INET6 };
-    struct sockaddr_in to4 = { .sin_family = AF_INET };
-    int fd = socket(v4 ? AF_INET : AF_INET6,
-                    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd < 0)
-        return -1;
-    to6.sin6_port = to4.sin_port = htons((uint16_t) port);
-    memcpy(&to6.sin6_addr, address, 16);
-    memcpy(&to4.sin_addr, address + 12, 4);
-    if (connect(fd, v4 ? (struct sockaddr *) &to4 : (struct sockaddr *) &to6,
-                v4 ? sizeof to4 : sizeof to6) == 0 ||
-        errno == EINPROGRESS)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-static int call_address(const uint8_t address[16], int port,
-                        int64_t deadline_ns)
-{
-    int fd = start_connecting(address, port), failed = -1;
-    struct pollfd polled = { .fd = fd, .events = POLLOUT };
-    socklen_t length = sizeof failed;
-
-    if (fd < 0)
-        return -1;
-    if (poll(&polled, 1, left_ms(deadline_ns, 2000000000)) == 1 &&
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &length) == 0 &&
-        failed == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
+/* Who listens at one address only has one on his card. */
 static int call(const mo_card *own, const mo_card *other, int64_t deadline_ns)
 {
     int fd = -1;
 
-    if (mo_meet_same_machine(own, other))
-        fd = call_address(loopback, other->port, deadline_ns);
     for (int i = 0; i < other->n_addresses && fd < 0; i++)
-        fd = call_address(other->addresses[i], other->port, deadline_ns);
+        if (!mo_address_is_loopback(other->addresses[i]) ||
+            share_loopback(own, other))
+            fd = mo_address_call(other->addresses[i], other->port, deadline_ns);
     return fd;
 }
 
-static mo_status call_those_before(const mo_card *cards, int rank,
-                                   int64_t deadline_ns, int *sockets,
-                                   mo_error *err)
+static int call_near_or_far(const mo_card *own, const mo_card *other,
+                            int64_t deadline_ns)
 {
-    hello h = { cards[0].secret, (uint32_t) rank, 0 };
+    int fd = -1;
 
-    for (int r = 0; r < rank; r++) {
-        sockets[r] = call(&cards[rank], &cards[r], deadline_ns);
-        if (sockets[r] < 0 ||
-            send(sockets[r], &h, sizeof h, MSG_NOSIGNAL) != sizeof h)
-            return mo_fail(err, MO_E_IO,
-                           "rank %d (host %s) cannot be reached at port %d: "
-                           "see that it is still there, and that no firewall "
-                           "is between it and host %s",
-                           r, cards[r].host, (int) cards[r].port,
-                           cards[rank].host);
-    }
-    return MO_OK;
+    if (share_loopback(own, other))
+        fd = mo_address_call(mo_address_loopback, other->port, deadline_ns);
+    return fd >= 0 ? fd : call(own, other, deadline_ns);
+}
+
+static mo_status call_one(const mo_meeting *m, int r, int kind,
+                          int64_t deadline_ns, int *socket, mo_error *err)
+{
+    const mo_card *own = &m->cards[m->rank], *other = &m->cards[r];
+    hello h = { m->cards[0].secret, (uint32_t) m->rank, (uint32_t) kind };
+
+    *socket = call_near_or_far(own, other, deadline_ns);
+    if (*socket >= 0 && send(*socket, &h, sizeof h, MSG_NOSIGNAL) == sizeof h)
+        return MO_OK;
+    return mo_fail(err, MO_E_IO,
+                   "rank %d (host %s) cannot be reached at port %d: see that "
+                   "it is still there, and that no firewall is between it and "
+                   "host %s",
+                   r, other->host, (int) other->port, own->host);
+}
+
+static mo_status call_those_before(const mo_meeting *m, int64_t deadline_ns,
+                                   int *sockets, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int r = 0; r < m->rank && status == MO_OK; r++)
+        for (int k = 0; k < m->n_kinds && status == MO_OK; k++)
+            status = call_one(m, r, k, deadline_ns,
+                              &sockets[k * m->n_ranks + r], err);
+    return status;
 }
 
 /* ---------------------------------------------------------------- answering */
 
-/* Who calls; -1: nobody of ours. */
-static int identify(int fd, const mo_card *cards, int n_ranks, int rank,
-                    int64_t deadline_ns)
+typedef struct answering {
+    const mo_meeting *meeting;
+    int *sockets;
+} answering;
+
+static mo_fate hear(void *context, mo_guest *guest)
 {
-    struct pollfd polled = { .fd = fd, .events = POLLIN };
+    const answering *a = context;
+    const mo_meeting *m = a->meeting;
+    int *socket;
     hello h;
 
-    if (poll(&polled, 1, left_ms(deadline_ns, 1000000000)) != 1 ||
-        recv(fd, &h, sizeof h, MSG_DONTWAIT) != sizeof h ||
-        h.secret != cards[0].secret || h.rank >= (uint32_t) n_ranks ||
-        h.rank <= (uint32_t) rank)
-        return -1;
-    return (int) h.rank;
+    memcpy(&h, guest->bytes, sizeof h);
+    if (h.secret != m->cards[0].secret || h.rank >= (uint32_t) m->n_ranks ||
+        h.rank <= (uint32_t) m->rank || h.kind >= (uint32_t) m->n_kinds)
+        return MO_FATE_GOES;
+    socket = &a->sockets[h.kind * (uint32_t) m->n_ranks + h.rank];
+    if (*socket >= 0)
+        return MO_FATE_GOES;
+    *socket = guest->socket;
+    return MO_FATE_TAKEN;
 }
 
-static void answer_one(const mo_card *cards, int n_ranks, int rank,
-                       int listener, int64_t deadline_ns, int *sockets)
+static int first_missing(const mo_meeting *m, const int *sockets)
 {
-    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    int caller;
-
-    if (fd < 0)
-        return;
-    caller = identify(fd, cards, n_ranks, rank, deadline_ns);
-    if (caller >= 0 && sockets[caller] < 0)
-        sockets[caller] = fd;
-    else
-        close(fd);
-}
-
-static int first_missing(const int *sockets, int n_ranks, int rank)
-{
-    for (int r = rank + 1; r < n_ranks; r++)
-        if (sockets[r] < 0)
-            return r;
+    for (int r = m->rank + 1; r < m->n_ranks; r++)
+        for (int k = 0; k < m->n_kinds; k++)
+            if (sockets[k * m->n_ranks + r] < 0)
+                return r;
     return -1;
 }
 
 /* One we are connected to and that has ended since; -1: none. */
-static int first_gone(const int *sockets, int n_ranks)
+static int first_gone(const mo_meeting *m, const int *sockets)
 {
     char byte;
 
-    for (int r = 0; r < n_ranks; r++)
-        if (sockets[r] >= 0 &&
-            recv(sockets[r], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-            return r;
+    for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
+        if (sockets[i] >= 0 &&
+            recv(sockets[i], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            return i % m->n_ranks;
     return -1;
 }
 
-static mo_status answer_those_behind(const mo_card *cards, int n_ranks,
-                                     int rank, int listener,
-                                     int64_t deadline_ns, int *sockets,
-                                     mo_error *err)
+static mo_status check(const mo_meeting *m, const int *sockets, mo_error *err)
 {
-    struct pollfd polled = { .fd = listener, .events = POLLIN };
-    int missing, gone;
+    mo_error why = { 0 };
+    int gone;
 
-    while ((missing = first_missing(sockets, n_ranks, rank)) >= 0) {
-        int wait_ms = left_ms(deadline_ns, 20000000);
+    if (m->called_off) {
+        if (m->called_off(m->context, &why) && err)
+            *err = why;
+        return why.status;
+    }
+    gone = first_gone(m, sockets);
+    if (gone < 0)
+        return MO_OK;
+    return mo_fail(err, MO_E_IO,
+                   "rank %d (host %s) is gone: it was killed, or has failed",
+                   gone, m->cards[gone].host);
+}
 
-        gone = first_gone(sockets, n_ranks);
-        if (gone >= 0)
-            return mo_fail(err, MO_E_IO,
-                           "rank %d (host %s) is gone: it was killed, or has "
-                           "failed",
-                           gone, cards[gone].host);
+static mo_status answer_in(mo_lobby *lobby, const mo_meeting *m,
+                           int64_t deadline_ns, int *sockets, mo_error *err)
+{
+    int missing;
+
+    while ((missing = first_missing(m, sockets)) >= 0) {
+        int wait_ms = mo_address_left_ms(deadline_ns, look_ns);
+        mo_status status = check(m, sockets, err);
+
+        if (status != MO_OK)
+            return status;
         if (wait_ms == 0)
             return mo_fail(err, MO_E_IO,
                            "rank %d (host %s) has not called in time: see "
                            "that it is still there, and that no firewall is "
                            "between it and host %s",
-                           missing, cards[missing].host, cards[rank].host);
-        if (poll(&polled, 1, wait_ms) == 1)
-            answer_one(cards, n_ranks, rank, listener, deadline_ns, sockets);
+                           missing, m->cards[missing].host,
+                           m->cards[m->rank].host);
+        mo_lobby_open(lobby, wait_ms);
     }
     return MO_OK;
 }
 
-mo_status mo_meet_all(const mo_card *cards, int n_ranks, int rank, int listener,
-                      double seconds, int *sockets, mo_error *err)
+static mo_status answer_those_behind(const mo_meeting *m, int64_t deadline_ns,
+                                     int *sockets, mo_error *err)
 {
-    int64_t deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
+    answering a = { m, sockets };
+    mo_lobby lobby;
+    mo_status status =
+        mo_lobby_init(&lobby, m->listener, sizeof(hello), hear, &a, err);
+
+    if (status == MO_OK)
+        status = answer_in(&lobby, m, deadline_ns, sockets, err);
+    mo_lobby_clear(&lobby);
+    return status;
+}
+
+mo_status mo_meet_all(const mo_meeting *meeting, int *sockets, mo_error *err)
+{
+    int64_t deadline_ns =
+        mo_stop_clock_ns() + (int64_t) (meeting->seconds * 1e9);
+    int n = meeting->n_kinds * meeting->n_ranks;
     mo_status status;
 
-    for (int r = 0; r < n_ranks; r++)
-        sockets[r] = -1;
-    status = call_those_before(cards, rank, deadline_ns, sockets, err);
+    for (int i = 0; i < n; i++)
+        sockets[i] = -1;
+    status = call_those_before(meeting, deadline_ns, sockets, err);
     if (status == MO_OK)
-        status = answer_those_behind(cards, n_ranks, rank, listener,
-                                     deadline_ns, sockets, err);
-    for (int r = 0; r < n_ranks && status != MO_OK; r++) {
-        if (sockets[r] >= 0)
-            close(sockets[r]);
-        sockets[r] = -1;
+        status = answer_those_behind(meeting, deadline_ns, sockets, err);
+    for (int i = 0; i < n && status != MO_OK; i++) {
+        if (sockets[i] >= 0)
+            close(sockets[i]);
+        sockets[i] = -1;
     }
     return status;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "exec/transport/address.h"
 
 enum { MO_MEET_HOST = 64, MO_MEET_ADDRESSES = 8 };
 
@@ -19,20 +20,35 @@ enum { MO_MEET_HOST = 64, MO_MEET_ADDRESSES = 8 };
 typedef struct mo_card {
     char host[MO_MEET_HOST];
     char machine[MO_MEET_HOST]; /* the same for ranks that share one clock */
-    uint8_t addresses[MO_MEET_ADDRESSES][16]; /* IPv6, or IPv4 as such */
+    char network[MO_MEET_HOST]; /* and for those that share its loopback */
+    uint8_t addresses[MO_MEET_ADDRESSES][MO_ADDRESS_BYTES];
     int32_t n_addresses;
     int32_t port;
     uint64_t secret;
 } mo_card;
 
-/* Begins to listen. */
-mo_status mo_meet_listen(int n_ranks, mo_card *card, int *listener,
-                         mo_error *err);
+/* Begins to listen: at that address alone, or at all of them for NULL. */
+mo_status mo_meet_listen(int n_ranks, const uint8_t *bind, mo_card *card,
+                         int *listener, mo_error *err);
 
-/* sockets: one for each rank, -1 at our own, the caller's to close; all are -1
- * on failure.  The error names the rank that cannot be reached. */
-mo_status mo_meet_all(const mo_card *cards, int n_ranks, int rank, int listener,
-                      double seconds, int *sockets, mo_error *err);
+/* An address by which it was reached already: tried before its others. */
+void mo_meet_prefer(mo_card *card, const uint8_t address[MO_ADDRESS_BYTES]);
+
+typedef struct mo_meeting {
+    const mo_card *cards; /* by rank */
+    int n_ranks, rank, listener;
+    double seconds;
+    int n_kinds; /* connections between any two */
+    /* NULL, or: must it be called off?  Asked many times a second; then nobody
+     * is thought to be gone because his connection has ended. */
+    bool (*called_off)(void *context, mo_error *why);
+    void *context;
+} mo_meeting;
+
+/* sockets: kind k with rank r at [k * n_ranks + r], -1 at our own, the caller's
+ * to close; all are -1 on failure.  They do not block.  The error names the
+ * rank that cannot be reached. */
+mo_status mo_meet_all(const mo_meeting *meeting, int *sockets, mo_error *err);
 
 bool mo_meet_same_machine(const mo_card *a, const mo_card *b);
 

@@ -1,22 +1,11 @@
 #include <config.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "exec/transport/mpi_world.h"
 
-/* The rest of ten seconds is left for telling. */
-static const double default_patience_s = 8;
-
 /* ------------------------------------------------------------------ opening */
-
-static void found(void *context, const mo_error *why)
-{
-    mo_world *world = context;
-
-    mo_inside_fail(&world->inside, why);
-}
 
 static void say_missing(void *context, mo_error *why)
 {
@@ -52,8 +41,8 @@ static mo_status start_mpi(mo_world *world, mo_error *err)
                        "this MPI was built without support for threads");
     if (status != MO_OK)
         return status;
-    MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world->n_ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world->ranks.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world->ranks.n_ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     status =
         mo_mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &world->data), "start", err);
@@ -65,58 +54,45 @@ static mo_status start_mpi(mo_world *world, mo_error *err)
 
 static mo_status swap_cards(mo_world *world, const mo_card *own, mo_error *err)
 {
-    world->cards = calloc((size_t) world->n_ranks, sizeof *world->cards);
-    if (!world->cards)
+    world->ranks.cards =
+        calloc((size_t) world->ranks.n_ranks, sizeof *world->ranks.cards);
+    if (!world->ranks.cards)
         return mo_fail_memory(err);
-    return mo_mpi_check(MPI_Allgather(own, sizeof *own, MPI_BYTE, world->cards,
-                                      sizeof *own, MPI_BYTE, world->control),
+    return mo_mpi_check(MPI_Allgather(own, sizeof *own, MPI_BYTE,
+                                      world->ranks.cards, sizeof *own, MPI_BYTE,
+                                      world->control),
                         "swap addresses", err);
-}
-
-static void name_ranks(mo_world *world)
-{
-    char name[MO_MEET_HOST + 64];
-
-    for (int r = 0; r < world->n_ranks; r++) {
-        snprintf(name, sizeof name, "rank %d (host %s)", r,
-                 world->cards[r].host);
-        mo_watch_name(world->watch, r, name);
-    }
 }
 
 static mo_status connect_all(mo_world *world, int listener, int *sockets,
                              mo_error *err)
 {
-    mo_status status =
-        mo_meet_all(world->cards, world->n_ranks, world->rank, listener,
-                    world->patience_s / 2, sockets, err);
+    const mo_meeting meeting = { .cards = world->ranks.cards,
+                                 .n_ranks = world->ranks.n_ranks,
+                                 .rank = world->ranks.rank,
+                                 .listener = listener,
+                                 .seconds = world->ranks.patience_s / 2,
+                                 .n_kinds = 1 };
+    mo_status status = mo_meet_all(&meeting, sockets, err);
 
-    if (status != MO_OK)
-        return status;
-    status =
-        mo_watch_peers(world->watch, world->n_ranks, world->rank, sockets, err);
-    for (int r = 0; r < world->n_ranks && status != MO_OK; r++)
-        if (r != world->rank)
-            close(sockets[r]);
-    return status;
+    return status == MO_OK ? mo_ranks_connected(&world->ranks, sockets, err)
+                           : status;
 }
 
 static mo_status meet(mo_world *world, mo_error *err)
 {
-    int *sockets = calloc((size_t) world->n_ranks, sizeof *sockets);
+    int *sockets = calloc((size_t) world->ranks.n_ranks, sizeof *sockets);
     int listener = -1;
     mo_card own;
     mo_status status;
 
     if (!sockets)
         return mo_fail_memory(err);
-    status = mo_meet_listen(world->n_ranks, &own, &listener, err);
+    status = mo_meet_listen(world->ranks.n_ranks, NULL, &own, &listener, err);
     if (status == MO_OK)
         status = swap_cards(world, &own, err);
     if (status == MO_OK)
         status = connect_all(world, listener, sockets, err);
-    if (status == MO_OK)
-        name_ranks(world);
     if (listener >= 0)
         close(listener);
     free(sockets);
@@ -125,12 +101,10 @@ static mo_status meet(mo_world *world, mo_error *err)
 
 static void free_world(mo_world *world)
 {
-    mo_watch_free(world->watch);
+    mo_ranks_destroy(&world->ranks);
     mo_roll_free(world->roll);
-    mo_inside_destroy(&world->inside);
     mo_mpi_forget_plan(world);
     pthread_mutex_destroy(&world->queue.lock);
-    free(world->cards);
     free(world);
 }
 
@@ -140,40 +114,24 @@ static mo_world *new_world(const mo_world_options *options)
 
     if (!w)
         return NULL;
-    w->opener = pthread_self();
-    w->patience_s = options && options->patience_s > 0 ? options->patience_s
-                                                       : default_patience_s;
-    mo_inside_init(&w->inside);
+    mo_ranks_init(&w->ranks, options);
     pthread_mutex_init(&w->queue.lock, NULL);
     if (mo_launcher_find(&w->launcher))
         w->roll = mo_roll_new(&w->launcher);
     return w;
 }
 
-static void fail(mo_world *world, const mo_error *why)
-{
-    mo_inside_fail(&world->inside, why);
-    mo_watch_tell(world->watch);
-    if (pthread_equal(pthread_self(), world->opener))
-        mo_watch_speak(world->watch);
-}
-
 static mo_status open_world(const mo_world_options *options, mo_world **world,
                             mo_error *err)
 {
     mo_world *w = new_world(options);
-    mo_watch_options watch = { .found = found, .missing = say_missing };
-    mo_error own = { 0 };
     mo_status status;
 
     *world = NULL;
     if (!w)
         return mo_fail_memory(err);
-    watch.patience_s = w->patience_s;
-    watch.failure = &w->inside.failure;
-    watch.context = w;
-    watch.last_words = options ? options->last_words : NULL;
-    status = mo_watch_new(&watch, w->patience_s, &w->watch, err);
+    status = mo_ranks_watch(&w->ranks, options, w->ranks.patience_s,
+                            say_missing, err);
     if (status == MO_OK)
         status = start_mpi(w, err);
     if (status == MO_OK)
@@ -182,34 +140,23 @@ static mo_status open_world(const mo_world_options *options, mo_world **world,
         *world = w;
         return MO_OK;
     }
-    if (w->watch)
-        fail(w, err ? err : &own);
-    atexit(mo_watch_linger);
+    mo_ranks_give_up(&w->ranks, err);
     free_world(w);
     return status;
 }
 
 /* ------------------------------------------------------------------ closing */
 
-static void part(mo_world *world)
-{
-    /* Nobody would hear of an error that is returned from here. */
-    if (mo_watch_part(world->watch, NULL) != MO_OK)
-        mo_watch_give_up(world->watch);
-    MPI_Comm_free(&world->data);
-    MPI_Comm_free(&world->control);
-    MPI_Finalize();
-    mo_watch_end(world->watch);
-}
-
 static void close_world(mo_world *world)
 {
     if (!world)
         return;
-    if (!mo_failure_is(&world->inside.failure))
-        part(world);
-    else
-        atexit(mo_watch_linger); /* the command may not have spoken yet */
+    if (mo_ranks_part(&world->ranks)) {
+        MPI_Comm_free(&world->data);
+        MPI_Comm_free(&world->control);
+        MPI_Finalize();
+        mo_watch_end(world->ranks.watch);
+    }
     free_world(world);
 }
 
@@ -217,28 +164,28 @@ static void close_world(mo_world *world)
 
 static int count_ranks(const mo_world *world)
 {
-    return world->n_ranks;
+    return world->ranks.n_ranks;
 }
 
 static int own_rank(const mo_world *world)
 {
-    return world->rank;
+    return world->ranks.rank;
 }
 
-static mo_status send(mo_world *world, int transfer, const void *data,
-                      mo_error *err)
+static mo_status send_value(mo_world *world, int transfer, const void *data,
+                            mo_error *err)
 {
-    mo_post_send(world->inside.post, transfer, data);
-    if (mo_post_is_local(world->inside.post, transfer))
+    mo_post_send(world->ranks.inside.post, transfer, data);
+    if (mo_post_is_local(world->ranks.inside.post, transfer))
         return MO_OK;
     return mo_mpi_queue_transfer(world, transfer, err);
 }
 
-static mo_status receive(mo_world *world, int transfer, void *data,
-                         mo_error *err)
+static mo_status receive_value(mo_world *world, int transfer, void *data,
+                               mo_error *err)
 {
-    mo_post_receive(world->inside.post, transfer, data);
-    if (mo_post_is_local(world->inside.post, transfer))
+    mo_post_receive(world->ranks.inside.post, transfer, data);
+    if (mo_post_is_local(world->ranks.inside.post, transfer))
         return MO_OK;
     return mo_mpi_queue_transfer(world, transfer, err);
 }
@@ -246,29 +193,34 @@ static mo_status receive(mo_world *world, int transfer, void *data,
 static mo_status await(mo_world *world, int transfer, bool sending,
                        mo_error *err)
 {
-    return mo_inside_await(&world->inside, transfer, sending, err);
+    return mo_inside_await(&world->ranks.inside, transfer, sending, err);
 }
 
 static mo_status barrier(mo_world *world, bool *stop, mo_error *err)
 {
-    mo_gate *gate = &world->inside.gate;
+    mo_gate *gate = &world->ranks.inside.gate;
     unsigned round;
 
     if (mo_gate_arrive(gate, *stop, &round)) {
         atomic_store(&world->gate_full, true);
-        mo_bell_ring(&world->inside.server);
+        mo_bell_ring(&world->ranks.inside.server);
     }
-    return mo_gate_pass(gate, round, &world->inside.failure, stop, err);
+    return mo_gate_pass(gate, round, &world->ranks.inside.failure, stop, err);
 }
 
 static int64_t clock_offset_ns(const mo_world *world)
 {
-    return world->clock_offset_ns;
+    return world->ranks.clock_offset_ns;
 }
 
 static void leave(mo_world *world)
 {
-    mo_inside_leave(&world->inside);
+    mo_inside_leave(&world->ranks.inside);
+}
+
+static void fail(mo_world *world, const mo_error *why)
+{
+    mo_ranks_fail(&world->ranks, why);
 }
 
 const mo_transport mo_transport_mpi = {
@@ -279,8 +231,8 @@ const mo_transport mo_transport_mpi = {
     .n_ranks = count_ranks,
     .rank = own_rank,
     .begin = mo_mpi_begin,
-    .send = send,
-    .receive = receive,
+    .send = send_value,
+    .receive = receive_value,
     .await = await,
     .barrier = barrier,
     .clock_offset_ns = clock_offset_ns,

@@ -29,8 +29,8 @@ mo_status mo_mpi_queue_transfer(mo_world *world, int transfer, mo_error *err)
     q->transfers[atomic_load(&q->n)] = transfer;
     atomic_fetch_add(&q->n, 1);
     pthread_mutex_unlock(&q->lock);
-    mo_bell_ring(&world->inside.server);
-    return mo_failure_get(&world->inside.failure, err);
+    mo_bell_ring(&world->ranks.inside.server);
+    return mo_failure_get(&world->ranks.inside.failure, err);
 }
 
 static int take_queue(mo_world *world)
@@ -53,19 +53,20 @@ static int take_queue(mo_world *world)
 static mo_status start_piece(mo_world *world, int t, int64_t at, int bytes,
                              mo_error *err)
 {
-    const mo_plan_transfer *transfer = &world->plan->transfers[t];
-    int to = world->rank_of[transfer->to],
-        from = world->rank_of[transfer->from];
+    const mo_plan_transfer *transfer = &world->ranks.plan->transfers[t];
+    int to = world->ranks.rank_of[transfer->to],
+        from = world->ranks.rank_of[transfer->from];
     MPI_Request *request = &world->requests[world->n_requests];
     int code;
 
-    if (from == world->rank)
-        code =
-            MPI_Isend((const char *) mo_post_source(world->inside.post, t) + at,
-                      bytes, MPI_BYTE, to, t, world->data, request);
+    if (from == world->ranks.rank)
+        code = MPI_Isend(
+            (const char *) mo_post_source(world->ranks.inside.post, t) + at,
+            bytes, MPI_BYTE, to, t, world->data, request);
     else
-        code = MPI_Irecv((char *) mo_post_target(world->inside.post, t) + at,
-                         bytes, MPI_BYTE, from, t, world->data, request);
+        code =
+            MPI_Irecv((char *) mo_post_target(world->ranks.inside.post, t) + at,
+                      bytes, MPI_BYTE, from, t, world->data, request);
     world->transfer_of[world->n_requests++] = t;
     world->pieces_left[t]++;
     return mo_mpi_check(code, "begin a transfer", err);
@@ -74,7 +75,7 @@ static mo_status start_piece(mo_world *world, int t, int64_t at, int bytes,
 /* Pieces of one transfer have one tag: MPI keeps them in order. */
 static mo_status start_transfer(mo_world *world, int t, mo_error *err)
 {
-    int64_t bytes = world->plan->transfers[t].bytes, at = 0;
+    int64_t bytes = world->ranks.plan->transfers[t].bytes, at = 0;
     mo_status status;
 
     do {
@@ -91,7 +92,7 @@ static void finish_piece(mo_world *world, int request)
     int t = world->transfer_of[request];
 
     if (--world->pieces_left[t] == 0)
-        mo_post_done(world->inside.post, t);
+        mo_post_done(world->ranks.inside.post, t);
 }
 
 /* MPI leaves holes where requests have been. */
@@ -137,7 +138,7 @@ static mo_status move_gate(mo_world *world, bool *moved, mo_error *err)
     int done = 0;
 
     if (atomic_exchange(&world->gate_full, false)) {
-        world->gate_vote = mo_gate_vote(&world->inside.gate);
+        world->gate_vote = mo_gate_vote(&world->ranks.inside.gate);
         world->gate_busy = true;
         *moved = true;
         status = mo_mpi_check(
@@ -153,7 +154,7 @@ static mo_status move_gate(mo_world *world, bool *moved, mo_error *err)
     if (status == MO_OK && done) {
         world->gate_busy = false;
         *moved = true;
-        mo_gate_open(&world->inside.gate, world->gate_verdict != 0);
+        mo_gate_open(&world->ranks.inside.gate, world->gate_verdict != 0);
     }
     return status;
 }
@@ -170,7 +171,7 @@ static bool all_left(void *context)
 {
     serving *s = context;
 
-    return atomic_load(&s->world->inside.left) == s->n_threads;
+    return atomic_load(&s->world->ranks.inside.left) == s->n_threads;
 }
 
 static bool has_work(void *context)
@@ -179,8 +180,8 @@ static bool has_work(void *context)
 
     return atomic_load(&s->world->queue.n) > 0 ||
            atomic_load(&s->world->gate_full) || all_left(context) ||
-           (!s->awaited && mo_post_is_awaited(s->world->inside.post)) ||
-           mo_failure_is(&s->world->inside.failure);
+           (!s->awaited && mo_post_is_awaited(s->world->ranks.inside.post)) ||
+           mo_failure_is(&s->world->ranks.inside.failure);
 }
 
 void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
@@ -197,7 +198,7 @@ void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
         sleep_ns = MIN_SLEEP_NS;
     if (sleep_ns > MAX_SLEEP_NS)
         sleep_ns = MAX_SLEEP_NS;
-    mo_bell_sleep(&world->inside.server, ready, context, sleep_ns);
+    mo_bell_sleep(&world->ranks.inside.server, ready, context, sleep_ns);
 }
 
 /* Nothing has moved for a while. */
@@ -211,7 +212,7 @@ static void rest(serving *s, int64_t idle_ns)
     else if (s->awaited)
         look_ns = LOOK_FOR_DEVICE_NS;
     if (world->n_requests == 0 && !world->gate_busy)
-        mo_bell_sleep(&world->inside.server, has_work, s, IDLE_NS);
+        mo_bell_sleep(&world->ranks.inside.server, has_work, s, IDLE_NS);
     else
         mo_mpi_rest(world, idle_ns, look_ns, has_work, s);
 }
@@ -225,9 +226,9 @@ static mo_status serve_until_left(serving *s, mo_error *err)
     while (!all_left(s) && status == MO_OK) {
         bool before = s->awaited, moved = false;
 
-        if (mo_failure_is(&world->inside.failure))
-            return mo_failure_get(&world->inside.failure, err);
-        s->awaited = mo_post_is_awaited(world->inside.post);
+        if (mo_failure_is(&world->ranks.inside.failure))
+            return mo_failure_get(&world->ranks.inside.failure, err);
+        s->awaited = mo_post_is_awaited(world->ranks.inside.post);
         status = move_transfers(world, &moved, err);
         if (status == MO_OK)
             status = move_gate(world, &moved, err);
@@ -250,9 +251,9 @@ mo_status mo_mpi_serve(mo_world *world, int n_threads, mo_error *err)
 #endif
     if (serve_until_left(&s, &why) != MO_OK) {
         /* Whoever called us speaks, but not before all threads have left. */
-        mo_inside_fail(&world->inside, &why);
-        mo_watch_tell(world->watch);
-        mo_bell_wait(&world->inside.server, all_left, &s);
+        mo_inside_fail(&world->ranks.inside, &why);
+        mo_watch_tell(world->ranks.watch);
+        mo_bell_wait(&world->ranks.inside.server, all_left, &s);
     }
-    return mo_inside_end(&world->inside, err);
+    return mo_inside_end(&world->ranks.inside, err);
 }

@@ -23,7 +23,7 @@ static bool has_failed(void *context)
 {
     mo_world *world = context;
 
-    return mo_failure_is(&world->inside.failure);
+    return mo_failure_is(&world->ranks.inside.failure);
 }
 
 mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
@@ -39,8 +39,8 @@ mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
         if (status != MO_OK || done)
             return status;
         if (has_failed(world))
-            return mo_failure_get(&world->inside.failure, err);
-        if (mo_watch_has_left(world->watch, peer))
+            return mo_failure_get(&world->ranks.inside.failure, err);
+        if (mo_watch_has_left(world->ranks.watch, peer))
             return mo_fail(err, MO_E_IO,
                            "another rank has left before the end: start all "
                            "ranks with the same command");
@@ -55,7 +55,7 @@ static mo_status pass_piece(mo_world *world, int from, void *data, int bytes,
     mo_status status;
     int code;
 
-    if (world->rank == from)
+    if (world->ranks.rank == from)
         code = MPI_Isend(data, bytes, MPI_BYTE, 0, COLLECT_TAG, world->control,
                          &request);
     else
@@ -63,8 +63,8 @@ static mo_status pass_piece(mo_world *world, int from, void *data, int bytes,
                          world->control, &request);
     status = mo_mpi_check(code, "collect results", err);
     if (status == MO_OK)
-        status =
-            mo_mpi_await(world, &request, world->rank == from ? 0 : from, err);
+        status = mo_mpi_await(world, &request,
+                              world->ranks.rank == from ? 0 : from, err);
     return status;
 }
 
@@ -72,7 +72,7 @@ mo_status mo_mpi_collect(mo_world *world, int from, void *data, size_t bytes,
                          mo_error *err)
 {
     char *at = data;
-    mo_status status = mo_failure_get(&world->inside.failure, err);
+    mo_status status = mo_failure_get(&world->ranks.inside.failure, err);
 
     if (from == 0)
         return status;

@@ -17,11 +17,9 @@
 
 #include "base/error.h"
 #include "exec/plan/plan.h"
-#include "exec/transport/inside.h"
-#include "exec/transport/meet.h"
+#include "exec/transport/ranks.h"
 #include "exec/transport/roll.h"
 #include "exec/transport/transport.h"
-#include "exec/transport/watch.h"
 
 /* Counts of MPI are ints, and nothing is lost by cutting large messages. */
 enum { MO_MPI_PIECE = 32 << 20 };
@@ -34,19 +32,10 @@ typedef struct mo_mpi_queue {
 } mo_mpi_queue;
 
 struct mo_world {
-    mo_inside inside;
-    mo_watch *watch;
+    mo_ranks ranks; /* first: the watch knows the world by it */
     mo_roll *roll;
     mo_launcher launcher;
-    double patience_s;
-    pthread_t opener;
-    int rank, n_ranks;
     MPI_Comm data, control;
-    mo_card *cards; /* by rank */
-
-    const mo_plan *plan;
-    int *rank_of; /* by device */
-    int64_t clock_offset_ns;
 
     mo_mpi_queue queue;
     int *taken;       /* room for as many */

@@ -31,6 +31,8 @@ typedef struct mo_world_options {
      * time (it is in the middle of a kernel, or of MPI_Init): the process ends
      * right behind it. */
     void (*last_words)(const mo_error *why);
+    /* NULL, or told what goes on while ranks meet: who was refused, and why. */
+    void (*note)(const char *text);
 } mo_world_options;
 
 typedef struct mo_transport {
@@ -110,8 +112,13 @@ extern const mo_transport mo_transport_nccl; /* tcp, and a carrier of its own */
 /* Ends with NULL. */
 extern const mo_transport *const mo_transports[];
 
-/* The one to use: by name, or NULL for what the environment says (a launcher
- * such as mpirun or srun with more than one process started us: mpi). */
+/* The one to use: by name, or NULL for what we were told and what the
+ * environment says.  A launcher such as mpirun or srun that has started several
+ * processes: mpi, where it is built in; else several ranks: tcp. */
+mo_status mo_transport_choose_as(const char *name, const mo_launch *told,
+                                 const mo_transport **transport, mo_error *err);
+
+/* For whoever was told nothing. */
 mo_status mo_transport_choose(const char *name, const mo_transport **transport,
                               mo_error *err);
 
