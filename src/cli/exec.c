@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "cli/emulate.h"
 #include "cli/exec_compare.h"
 #include "cli/exec_inputs.h"
 #include "cli/exec_job.h"
@@ -27,6 +28,7 @@ typedef struct work {
     mo_exec_job job;
     mo_exec_units units;
     mo_exec_inputs inputs;
+    int64_t *hold_ns; /* by transfer, or NULL: none is held */
     mo_run_result result;
     mo_exec_comparison comparison;
 } work;
@@ -131,6 +133,9 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
         status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
                                      w->units.rank_of, w->rank, all, &w->inputs,
                                      err);
+    if (status == MO_OK && o->wants.emulate)
+        status = mo_emulate_hold(w->job.plan, &w->job.review.made.loaded,
+                                 &w->hold_ns, err);
     return status;
 }
 
@@ -153,6 +158,7 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .runs = (int) o->runs,
         .trace = true,
         .eager = o->wants.eager,
+        .hold_ns = w->hold_ns,
         .hear = hear,
         .hearer = &o->talk,
     };
@@ -228,6 +234,7 @@ static void clear(work *w)
 {
     mo_exec_comparison_clear(&w->comparison);
     mo_run_result_clear(&w->result);
+    free(w->hold_ns);
     mo_exec_inputs_clear(&w->inputs);
     mo_exec_units_clear(&w->units);
     mo_exec_job_clear(&w->job);
@@ -241,6 +248,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     mo_status status = check_options(o, operands[0], err);
 
     (void) n_operands;
+    if (status == MO_OK)
+        status = mo_emulate_check(&o->wants, err);
     if (status == MO_OK)
         status = open_world(o, &w, err);
     if (status != MO_OK)

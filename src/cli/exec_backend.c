@@ -205,7 +205,7 @@ void mo_exec_backends_tell(const mo_cluster *cluster,
                 talk->command, count > 1 ? "s" : "", list,
                 count > 1 ? "are" : "is");
     for (int k = 0; k < cluster->n_devices; k++) {
-        if (!is_first(backends, units, k))
+        if (!is_first(backends, units, k) || units[k].n_parts > 0)
             continue;
         count =
             list_devices(cluster, backends, units, units[k].gpu, is_on, list);

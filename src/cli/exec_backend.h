@@ -20,6 +20,7 @@ typedef struct mo_exec_wants {
     const char *backend;   /* cpu, cuda, or auto */
     const char *precision; /* f32, tf32, f16, bf16 */
     const char *cache;     /* a folder, "none", or NULL: the user's own */
+    const char *emulate;   /* parts of one GPU: "64,32"; NULL: no parts */
     bool no_measure;
     bool eager;
     int64_t lanes;   /* of each GPU */
@@ -66,6 +67,12 @@ void mo_exec_awake(mo_exec_waking *waking);
           "of kernels and choices; the user's own",                            \
           MO_OPTION_TEXT,                                                      \
           .to = &(wants)->cache },                                             \
+        { 0,                                                                   \
+          "emulate",                                                           \
+          "SMS,SMS",                                                           \
+          "devices are parts of one GPU, of so many SMs each",                 \
+          MO_OPTION_TEXT,                                                      \
+          .to = &(wants)->emulate },                                           \
         { 0,                                                                   \
           "no-measure",                                                        \
           NULL,                                                                \

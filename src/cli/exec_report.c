@@ -54,6 +54,7 @@ static void fill_devices(filling *f)
             .threads = f->from->units->backends[k]->apart
                            ? 0
                            : f->from->units->options[k].threads,
+            .sms = f->from->units->parts ? f->from->units->parts[k] : 0,
             .weight_bytes = plan->devices[k].weight_bytes,
             .arena_bytes = plan->devices[k].arena_bytes,
             .capacity_bytes = plan->devices[k].capacity_bytes,
@@ -158,6 +159,7 @@ static mo_status fill(const mo_exec_options *o, const mo_exec_files *files,
     f->e.transport = f->from->transport;
     f->e.precision = o->wants.precision;
     f->e.n_ranks = f->from->n_ranks;
+    f->e.emulated = f->from->units->parts != NULL;
     f->e.warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0;
     f->e.tolerance = o->tolerance;
     if (status == MO_OK)

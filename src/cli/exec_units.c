@@ -8,6 +8,7 @@
 
 #include "base/team.h"
 #include "base/utf8.h"
+#include "cli/emulate.h"
 #include "exec/machine.h"
 #include "report/unit.h"
 
@@ -21,6 +22,7 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->lanes);
     free(units->nest);
     free(units->keen);
+    free(units->parts);
     *units = (mo_exec_units){ 0 };
 }
 
@@ -116,6 +118,22 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
     return status;
 }
 
+/* All of them on the first GPU, whatever the cluster says of others. */
+static mo_status divide(const mo_cluster *cluster, const char *spec,
+                        int n_ranks, mo_exec_units *units, mo_error *err)
+{
+    mo_status status =
+        mo_emulate_parts(spec, cluster, n_ranks, &units->parts, err);
+
+    for (int k = 0; k < units->n && status == MO_OK; k++) {
+        units->options[k].gpu = 0;
+        units->options[k].parts = units->parts;
+        units->options[k].n_parts = units->n;
+        units->options[k].part = k;
+    }
+    return status;
+}
+
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              const mo_exec_wants *wants, mo_exec_units *units,
                              mo_error *err)
@@ -136,6 +154,8 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
     if (status == MO_OK)
         status = set_units(cluster, rank, wants, units, err);
+    if (status == MO_OK && wants->emulate)
+        status = divide(cluster, wants->emulate, n_ranks, units, err);
     return status;
 }
 

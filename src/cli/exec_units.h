@@ -20,6 +20,7 @@ typedef struct mo_exec_units {
     const mo_backend **backends;
     int *lanes;        /* for the plan: how many calls may run side by side */
     bool *keen, *nest; /* for the plan: as mo_plan_source has them */
+    int *parts; /* SMs by device, where they are parts of one GPU, or NULL */
 } mo_exec_units;
 
 /* Threads of a device are what is wanted, else what the cluster says, else an

@@ -16,6 +16,7 @@ typedef struct mo_execution_device {
     int items;           /* ops of the placed graph that run there */
     const char *backend; /* "cpu", "cuda" */
     int threads;         /* 0: of a GPU */
+    int sms;             /* of a part of a GPU; 0: it is none */
     int64_t weight_bytes, arena_bytes;        /* as planned */
     int64_t workspace_bytes, allocated_bytes; /* as it was; MO_UNKNOWN */
     int64_t capacity_bytes;                   /* INT64_MAX: no limit */
@@ -41,6 +42,7 @@ typedef struct mo_execution {
     const char *transport;
     const char *precision; /* "f32", "tf32", ... */
     int n_ranks;
+    bool emulated; /* devices are parts of one GPU, and links are timers */
 
     bool measured; /* false: planned only */
     int runs, warm_ups;

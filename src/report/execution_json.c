@@ -51,6 +51,19 @@ static void put_what(const mo_execution *e, mo_out *out)
     put_us(out, "makespan_us", e->predicted_ns);
 }
 
+static void put_emulation(const mo_execution *e, mo_out *out)
+{
+    put_key(out, "emulated");
+    mo_out_text(out, "{\"parts\": [");
+    for (int k = 0; k < e->n_devices; k++) {
+        mo_out_text(out, k > 0 ? ", " : "");
+        mo_out_int(out, e->devices[k].sms);
+    }
+    mo_out_text(out, "], \"links\": \"held\", \"shared\": "
+                     "[\"memory\", \"memory bandwidth\", \"L2 cache\", "
+                     "\"clocks\"]}");
+}
+
 static void put_times(const mo_execution *e, mo_out *out)
 {
     if (e->measured) {
@@ -62,6 +75,8 @@ static void put_times(const mo_execution *e, mo_out *out)
     put_text(out, "transport", e->transport);
     put_int(out, "ranks", e->n_ranks);
     put_text(out, "precision", e->precision);
+    if (e->emulated)
+        put_emulation(e, out);
     if (e->measured) {
         put_int(out, "runs", e->runs);
         put_int(out, "warm_ups", e->warm_ups);
@@ -88,6 +103,8 @@ static void put_device(const mo_execution_device *d, mo_out *out)
     mo_out_text(out, ", \"backend\": ");
     mo_out_json(out, d->backend);
     put_member(out, "threads", d->threads);
+    if (d->sms > 0)
+        put_member(out, "sms", d->sms);
     put_member(out, "weight_bytes", d->weight_bytes);
     put_member(out, "value_bytes", d->arena_bytes);
     if (d->allocated_bytes >= 0) {

@@ -75,6 +75,8 @@ static void put_device(const mo_execution *e, const mo_execution_device *d,
     else
         mo_out_printf(out, "  %2d thread%s", d->threads,
                       d->threads > 1 ? "s" : " ");
+    if (d->sms > 0)
+        mo_out_printf(out, ", %3d SMs", d->sms);
     mo_out_printf(out, "  weights %s, values %s",
                   mo_unit_bytes((double) d->weight_bytes, weights),
                   mo_unit_bytes((double) d->arena_bytes, values));
@@ -141,6 +143,10 @@ void mo_execution_text(const mo_execution *e, mo_out *out)
     put_makespan(e, out);
     put_ratios(e, out);
     mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
+    if (e->emulated)
+        mo_out_printf(out, "%-12s%s\n", "emulated",
+                      "devices are parts of one GPU; its memory bandwidth, L2 "
+                      "cache and clocks are shared, links are held back");
     put_transfers(e, out);
     mo_out_text(out, "\n");
     for (int k = 0; k < e->n_devices; k++)
