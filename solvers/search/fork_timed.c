@@ -22,10 +22,11 @@ enum {
     MAX_DEPTH = 64,
     MAX_STATES = 24, /* at effort 1 */
     MAX_EFFORT = 16,
-    STEPS = 60, /* to better prices of one state, ... */
-    ROUNDS = 4, /* ... and to other goods; where nothing can be assumed any
-                   more, LONGER times that */
-    LONGER = 4
+    STEPS = 60,       /* to better prices of one state, ... */
+    ROUNDS = 2,       /* ... and to other goods: to split soon is quicker */
+    LAST_STEPS = 240, /* the same where there is nothing more to assume */
+    LAST_ROUNDS = 16,
+    LOOK_ROUNDS = 4 /* for one look at prices, without a split */
 };
 
 #define HOPEFUL 0.985 /* load from which on counts may make the difference */
@@ -116,7 +117,7 @@ static mo_status refute(const mo_timed_case *c, const mo_timed_options *options,
     int effort = effort_of(options);
     search s = { .c = c,
                  .effort = { STEPS, ROUNDS, options->stop },
-                 .at_last = { LONGER * STEPS, LONGER * ROUNDS, options->stop },
+                 .at_last = { LAST_STEPS, LAST_ROUNDS, options->stop },
                  .states = MAX_STATES << (effort - 1),
                  .max_limits = 2 + 2 * effort };
     mo_status status = mo_timed_state_new(c, &s.stack[0], err);
@@ -207,7 +208,7 @@ static mo_status suggest(const mo_timed_case *c, const bool *receives,
                          const mo_stop *stop, mo_hint *hint, bool *suggested,
                          mo_error *err)
 {
-    mo_timed_effort effort = { STEPS, ROUNDS, stop };
+    mo_timed_effort effort = { STEPS, LOOK_ROUNDS, stop };
     mo_timed_master *master = NULL;
     mo_timed_state *state = NULL;
     bool refuted = false;

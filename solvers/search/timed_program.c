@@ -4,13 +4,13 @@
 #include <string.h>
 
 enum {
-    MAX_ROWS = 300,
-    KEPT_ROWS = 200,
+    MAX_ROWS = 250,
+    KEPT_ROWS = 150,
     MAX_PATTERNS = 2000,
     FEW_PATTERNS = 400, /* where they are large: */
     ALL_NODES = 400000, /* of so many nodes together */
     REMEMBERED = 2,     /* rounds for which a good is kept without a price */
-    INHERITED = 180     /* rows that it begins with */
+    INHERITED = 100     /* rows that it begins with */
 };
 
 #define ROOF       4    /* of any value */

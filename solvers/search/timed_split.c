@@ -4,10 +4,11 @@
 
 #include "solvers/search/timed_snug.h"
 
-#define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
-#define UNDECIDED  0.02 /* of an arrival */
-#define FINEST     0.01 /* of the horizon: arrivals are not split further */
-#define WHOLE      0.08 /* so close to a whole number, a count is one */
+#define NEGLIGIBLE  1e-4 /* of one branch, of an arrival */
+#define UNDECIDED   0.02 /* of an arrival */
+#define FINEST      0.01 /* of the horizon: arrivals are not split further */
+#define LEAST_DOUBT 1e-9
+#define WHOLE       0.08 /* so close to a whole number, a count is one */
 
 /* How the shared tensor comes to a device, and is read there. */
 typedef struct reading {
@@ -153,7 +154,8 @@ static mo_status split_arrival(const mo_timed_case *c,
     return status;
 }
 
-/* What there is to decide about a device; 0: nothing. */
+/* What there is to decide about a device; 0: nothing.  Where ways agree on
+ * whether it comes, that is still to be assumed: much follows from it. */
 static double doubt(const mo_timed_case *c, const mo_timed_state *state,
                     int device, const reading *r)
 {
@@ -163,9 +165,9 @@ static double doubt(const mo_timed_case *c, const mo_timed_state *state,
 
     switch (state->fate[device]) {
     case MO_TIMED_OPEN:
-        if (r->mass < NEGLIGIBLE && unsure < UNDECIDED)
-            return 0;
-        return unsure < UNDECIDED && when < NEGLIGIBLE ? 0 : 1 + unsure + when;
+        return unsure < UNDECIDED && (r->mass < NEGLIGIBLE || when < NEGLIGIBLE)
+                   ? LEAST_DOUBT
+                   : 1 + unsure + when;
     case MO_TIMED_SURE:
         return (double) width < FINEST * (double) c->horizon ||
                        when < NEGLIGIBLE
