@@ -80,11 +80,20 @@ static void say_last(const mo_error *why)
             mo_error_format(why, text, sizeof text));
 }
 
-static mo_status open_world(const mo_exec_options *o, work *w, mo_error *err)
+/* Of somebody who was refused, while the others go on waiting. */
+static void say_note(const char *text)
 {
-    const mo_world_options options = { .last_words = say_last };
-    mo_status status = mo_transport_choose(o->transport, &w->transport, err);
+    fprintf(stderr, "%s: %s\n", command_name, text);
+}
 
+static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
+{
+    mo_world_options options = { .last_words = say_last, .note = say_note };
+    mo_status status = mo_job_options_read(&o->job, &options.launch, err);
+
+    if (status == MO_OK)
+        status = mo_transport_choose_as(o->transport, &options.launch,
+                                        &w->transport, err);
     if (status == MO_OK)
         status = w->transport->open(&options, &w->world, err);
     if (status == MO_OK) {
@@ -273,6 +282,7 @@ int main(int argc, char **argv)
         .runs = 1,
         .wants = MO_EXEC_WANTS_DEFAULTS,
         .tolerance = -1,
+        .job = MO_JOB_OPTIONS_DEFAULTS,
         .outputs = { [MO_EXEC_REPORT] = { .option = "--report", .path = "-" },
                      [MO_EXEC_TRACE] = { .option = "--trace" },
                      [MO_EXEC_PLAN] = { .option = "--plan" } },
@@ -301,7 +311,8 @@ int main(int argc, char **argv)
         { 0, "runs", "N", "timed runs, after 5 that are not when N > 1",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
         { 0, "transport", "T", "how tensors travel; as it was started",
-          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|mpi" },
+          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|mpi" },
+        MO_JOB_OPTIONS(&o.job),
         { 0, "threads", "N", "of each device, whatever the cluster says",
           MO_OPTION_INT, .to = &o.wants.threads, .min = 1,
           .max = MO_UNIT_MOST_THREADS },
@@ -340,6 +351,7 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.prepare.shapes);
+    mo_job_options_clear(&o.job);
     if (code == MO_EXIT_DONE)
         code = o.code;
     mo_machine_leave(code);

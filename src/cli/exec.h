@@ -9,6 +9,7 @@
 
 #include "base/option.h"
 #include "cli/exec_backend.h"
+#include "cli/job_options.h"
 #include "cli/outputs.h"
 #include "cli/prepare.h"
 #include "cli/talk.h"
@@ -24,6 +25,7 @@ typedef struct mo_exec_options {
     int64_t seed;    /* of inputs */
     int64_t weights; /* seed of those that are missing, or MO_EXEC_NO_SEED */
     const char *transport;
+    mo_job_options job; /* the other ranks */
     mo_exec_wants wants;
     bool no_fuse, no_layout; /* plain plans, for comparison */
     int64_t runs;
