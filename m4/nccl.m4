@@ -1,13 +1,16 @@
 # MO_NCCL
-# Of use only with CUDA, whose headers its own includes; looked for beside it,
-# then where the compiler looks.
+# Headers alone, as with CUDA (exec/transport/nccl_api.h), whose own they
+# include; looked for beside them, then where the compiler looks.  Versions
+# before 2.18 lack what is needed.
 AC_DEFUN([MO_NCCL], [
   AC_REQUIRE([MO_CUDA])
   MO_WITH([nccl], [$CUDA_DIR system])
   test -n "$CUDA_DIR" || mo_dirs=
   mo_saved_CFLAGS=$CFLAGS
   CFLAGS="$CFLAGS $CUDA_CFLAGS"
-  MO_FIND([NCCL], [nccl.h], [nccl], [int version; ncclGetVersion(&version)])
+  MO_FIND_HEADER([NCCL], [nccl.h],
+    [ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+     int recent@<:@NCCL_VERSION_CODE >= 21800 ? 1 : -1@:>@;])
   AS_IF([test "$mo_found" = yes],
     [MO_CONSTANT([mo_major], [NCCL], [nccl.h], [NCCL_MAJOR])
      MO_CONSTANT([mo_minor], [NCCL], [nccl.h], [NCCL_MINOR])])
