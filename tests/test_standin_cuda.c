@@ -14,10 +14,19 @@
 
 static const mo_cuda_api *api;
 
+enum { GPUS = 2 };
+
+static CUcontext contexts[GPUS];
+
 static void setup(void)
 {
+    setenv("MOIRAI_STANDIN_GPUS", "2", 1);
     use_standin();
     MUST(mo_cuda_api_get(&api, &err));
+    for (int i = 0; i < GPUS; i++)
+        ck_assert_int_eq(api->cuDevicePrimaryCtxRetain(&contexts[i], i),
+                         CUDA_SUCCESS);
+    api->cuCtxSetCurrent(contexts[0]);
 }
 
 /* A kernel called "k" with its module. */
@@ -372,6 +381,42 @@ START_TEST(graphs_run_in_an_unlikely_order)
 }
 END_TEST
 
+/* Until it may, a GPU reaches another one's memory only by a copy that names
+ * both. */
+START_TEST(memory_of_other_gpus_is_theirs)
+{
+    kernel k = build("MO_KERNEL(k)(float *to)\n"
+                     "{\n"
+                     "    MO_BEGIN();\n"
+                     "    to[0] = 5.0f;\n"
+                     "}\n");
+    float *here = floats(1), *there;
+    void *args[] = { &there };
+    CUdeviceptr to;
+
+    api->cuCtxSetCurrent(contexts[1]);
+    there = floats(1);
+    to = (CUdeviceptr) (uintptr_t) there;
+    api->cuCtxSetCurrent(contexts[0]);
+    *here = 4;
+    ck_assert_int_ne(launch(k, 1, 1, 0, 1, NULL, args), CUDA_SUCCESS);
+    ck_assert_int_ne(api->cuMemcpyDtoDAsync(to, (CUdeviceptr) (uintptr_t) here,
+                                            sizeof *here, NULL),
+                     CUDA_SUCCESS);
+    ck_assert_int_eq(api->cuMemcpyPeerAsync(to, contexts[1],
+                                            (CUdeviceptr) (uintptr_t) here,
+                                            contexts[0], sizeof *here, NULL),
+                     CUDA_SUCCESS);
+    ck_assert_float_eq(*there, 4);
+    ck_assert_int_eq(api->cuCtxEnablePeerAccess(contexts[1], 0), CUDA_SUCCESS);
+    ck_assert_int_eq(launch(k, 1, 1, 0, 1, NULL, args), CUDA_SUCCESS);
+    ck_assert_float_eq(*there, 5);
+    release(here);
+    release(there);
+    api->cuModuleUnload(k.module);
+}
+END_TEST
+
 START_TEST(what_does_not_compile_is_told)
 {
     mo_error err = { 0 };
@@ -394,6 +439,7 @@ SUITE(standin_cuda)
     TEST(large_launches_are_refused);
     TEST(memory_ends);
     TEST(graphs_run_in_an_unlikely_order);
+    TEST(memory_of_other_gpus_is_theirs);
     TEST(what_does_not_compile_is_told);
     EACH(what_is_wrong_fails, COUNT(wrongs));
 }
