@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/emulate.h"
 #include "cli/exec_version.h"
 #include "exec/machine.h"
 
@@ -12,6 +13,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)
 {
     mo_profile_options *o = context;
+    mo_status status;
 
     if (strcmp(operands[0], "fit") == 0)
         return mo_profile_fit(o, operands + 1, n_operands - 1, err);
@@ -22,7 +24,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     if (n_operands != 2)
         return mo_fail(err, MO_E_USAGE, "run takes one graph, not %zu",
                        n_operands - 1);
-    return mo_profile_run(o, operands[1], err);
+    status = mo_emulate_check(&o->wants, err);
+    return status == MO_OK ? mo_profile_run(o, operands[1], err) : status;
 }
 
 int main(int argc, char **argv)
@@ -62,6 +65,9 @@ int main(int argc, char **argv)
         { 0, "backend", "B",
           "run: on cpu threads or cuda; auto: as devices are", MO_OPTION_TEXT,
           .to = &o.wants.backend, .choices = "cpu|cuda|auto" },
+        { 0, "emulate", "SMS,SMS",
+          "run: devices are parts of one GPU, of so many SMs each",
+          MO_OPTION_TEXT, .to = &o.wants.emulate },
         { 0, "precision", "P", "run: what floats become inside; f32",
           MO_OPTION_TEXT, .to = &o.wants.precision,
           .choices = "f32|tf32|f16|bf16" },

@@ -29,7 +29,9 @@ mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs,
 typedef struct mo_company mo_company;
 
 /* From here on n others run again and again, each in a thread; solos are
- * copied.  What they compute, and whether they can, is nobody's concern. */
+ * copied.  What they compute is nobody's concern; nor is whether threads of
+ * processors can.  Where memory is apart it takes its time to begin: all are at
+ * work when this returns, or it says why one cannot. */
 mo_status mo_company_begin(const mo_solo *solos, int n, mo_company **company,
                            mo_error *err);
 void mo_company_end(mo_company *company);

@@ -80,7 +80,7 @@ const char *mo_profile_devices_name(const mo_profile_devices *d, int device)
     const char *gpu = d->gpus[device];
     bool meant;
 
-    if (!gpu)
+    if (!gpu || d->units.parts)
         return is->id;
     meant = is->is_cpu || (is->model && strcmp(is->model, gpu) == 0) ||
             (is->known && is->known == mo_device_find(gpu));

@@ -27,7 +27,7 @@ void mo_profile_devices_clear(mo_profile_devices *devices);
 bool mo_profile_devices_has(const mo_profile_devices *devices, int device);
 
 /* Its id; or its GPU's name, where that is the model the cluster speaks of, or
- * the cluster does not speak of GPUs at all. */
+ * the cluster does not speak of GPUs at all, unless it is a part of one. */
 const char *mo_profile_devices_name(const mo_profile_devices *devices,
                                     int device);
 

@@ -50,21 +50,41 @@ static mo_status sign_ops(mo_profile_rows *rows, mo_error *err)
     return status;
 }
 
+/* Rows go by the names of devices, which may have been other parts. */
+static mo_status check_emulated(const char *file, const mo_profile_rows *rows,
+                                mo_error *err)
+{
+    const char *was = rows->profile->emulated ? rows->profile->emulated : "";
+    const char *is = rows->emulated ? rows->emulated : "";
+
+    if (strcmp(was, is) == 0)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_INPUT, file, 0,
+                      "was measured %s%.80s, not %s%.80s; name another file",
+                      *was ? "with --emulate " : "without --emulate", was,
+                      *is ? "with --emulate " : "without", is);
+}
+
 static mo_status read_file(const char *file, mo_profile_rows *rows,
                            mo_error *err)
 {
+    mo_status status;
+
     if (!file || strcmp(file, "-") == 0 || access(file, F_OK) != 0)
         return MO_OK;
-    return mo_profile_read(file, &rows->profile, err);
+    status = mo_profile_read(file, &rows->profile, err);
+    return status == MO_OK ? check_emulated(file, rows, err) : status;
 }
 
 mo_status mo_profile_rows_begin(const mo_graph *graph, const char *file,
-                                mo_profile_rows *rows, mo_error *err)
+                                const char *emulated, mo_profile_rows *rows,
+                                mo_error *err)
 {
     size_t room = (size_t) graph->n_ops + 1;
     mo_status status;
 
     rows->graph = graph;
+    rows->emulated = emulated;
     rows->arena = mo_arena_new();
     rows->signatures = rows->arena ? mo_intern_new(rows->arena) : NULL;
     rows->signature_of = calloc(room, sizeof *rows->signature_of);
@@ -133,7 +153,11 @@ static mo_status begin(mo_profile_rows *rows, rebuilding *r, mo_error *err)
         return mo_fail_memory(err);
     if (*kept)
         mo_profile_builder_host(r->builder, kept);
-    return MO_OK;
+    if (!rows->emulated)
+        return MO_OK;
+    kept = keep(r, rows->emulated);
+    mo_profile_builder_emulated(r->builder, kept);
+    return kept ? MO_OK : mo_fail_memory(err);
 }
 
 static mo_status end(mo_profile_rows *rows, rebuilding *r, mo_error *err)

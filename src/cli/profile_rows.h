@@ -20,13 +20,16 @@ typedef struct mo_profile_rows {
     int *signature_of; /* by op, its number */
     int *example;      /* by signature, an op that has it */
     int n_signatures;
-    mo_profile *profile; /* what is known so far, or NULL */
+    mo_profile *profile;  /* what is known so far, or NULL */
+    const char *emulated; /* as mo_profile has it */
 } mo_profile_rows;
 
-/* Reads file where it is there ("-" and NULL never are).  rows begins as zeros
- * and is the caller's to clear whatever the result. */
+/* Reads file where it is there ("-" and NULL never are); what it has must have
+ * been measured on the same parts of a GPU, or on none.  rows begins as zeros
+ * and is the caller's to clear whatever the result; emulated outlives it. */
 mo_status mo_profile_rows_begin(const mo_graph *graph, const char *file,
-                                mo_profile_rows *rows, mo_error *err);
+                                const char *emulated, mo_profile_rows *rows,
+                                mo_error *err);
 void mo_profile_rows_clear(mo_profile_rows *rows);
 
 /* Was the signature measured on the device so often? */

@@ -1,5 +1,6 @@
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 
 /* Kernels are prepared anew for each: where their memory lies is chance, too.
  */
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, PARTS_SIZE = 4096 };
 
 /* The rank of the only device. */
 static const int here[] = { 0 };
@@ -30,6 +31,7 @@ typedef struct work {
     mo_exec_job job;   /* the network on one device; its plan is for CPUs */
     mo_plan *gpu_plan; /* or NULL: there are none */
     mo_exec_inputs inputs;
+    char parts[PARTS_SIZE]; /* how the profile speaks of them; "": none */
     mo_profile_rows rows;
     mo_measured *measured; /* by signature */
     mo_progress progress;
@@ -70,6 +72,18 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
     return mo_exec_job_another(options, &w->job, &like, &w->gpu_plan, err);
 }
 
+/* Who measures parts one by one measures something else. */
+static const char *parts_of(work *w)
+{
+    const mo_profile_options *o = w->o;
+
+    if (!o->wants.emulate)
+        return NULL;
+    snprintf(w->parts, sizeof w->parts, "%s%s", o->wants.emulate,
+             o->alone ? " alone" : "");
+    return w->parts;
+}
+
 static mo_status prepare(work *w, const char *path, mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
@@ -88,8 +102,9 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
         status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
                                      true, &w->inputs, err);
     if (status == MO_OK)
-        status = mo_profile_rows_begin(made->coarse ? made->coarse : made->fine,
-                                       w->o->output, &w->rows, err);
+        status =
+            mo_profile_rows_begin(made->coarse ? made->coarse : made->fine,
+                                  w->o->output, parts_of(w), &w->rows, err);
     w->measured =
         calloc((size_t) w->rows.n_signatures + 1, sizeof *w->measured);
     return status == MO_OK && !w->measured ? mo_fail_memory(err) : status;
@@ -126,7 +141,16 @@ static bool fit_together(const work *w)
     return threads <= mo_team_cores();
 }
 
-/* Puts all processors but those of one device to work. */
+/* Is each of them slower while the other is at work?  Devices of processors
+ * share memory and clocks, and so do parts of a GPU. */
+static bool share(const work *w, int a, int b)
+{
+    if (w->devices.units.parts)
+        return true;
+    return is_on_cpu(w, a) && is_on_cpu(w, b) && fit_together(w);
+}
+
+/* Puts all to work that share something with one device. */
 static mo_status find_company(const work *w, int device, mo_company **company,
                               mo_error *err)
 {
@@ -137,8 +161,7 @@ static mo_status find_company(const work *w, int device, mo_company **company,
     if (!solos)
         return mo_fail_memory(err);
     for (int k = 0; k < n_devices && !w->o->alone; k++)
-        if (k != device && is_on_cpu(w, k) && is_on_cpu(w, device) &&
-            fit_together(w))
+        if (k != device && share(w, device, k))
             solos[n++] = solo_on(w, k);
     status = mo_company_begin(solos, n, company, err);
     free(solos);
@@ -344,7 +367,7 @@ mo_status mo_profile_run(const mo_profile_options *o, const char *path,
 
     if (status == MO_OK)
         status = measure_devices(&w, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !w.devices.units.parts)
         status = measure_links(&w, err);
     if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
         status = mo_profile_rows_write(&w.rows, "-", err);

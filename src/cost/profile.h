@@ -39,9 +39,10 @@ typedef struct mo_profile_link {
 } mo_profile_link;
 
 typedef struct mo_profile {
-    const char *host;   /* where it was measured, or NULL */
-    const char *file;   /* what errors call it */
-    mo_profile_op *ops; /* sorted by device, signature; no two equal */
+    const char *host;     /* where it was measured, or NULL */
+    const char *emulated; /* the parts of a GPU that devices were, or NULL */
+    const char *file;     /* what errors call it */
+    mo_profile_op *ops;   /* sorted by device, signature; no two equal */
     int n_ops;
     mo_profile_link *links; /* sorted by from, to, from_bytes; no two equal */
     int n_links;

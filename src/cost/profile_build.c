@@ -7,7 +7,7 @@
 
 struct mo_profile_builder {
     mo_arena *arena;
-    const char *host;
+    const char *host, *emulated;
     mo_profile_op *ops;
     size_t n_ops, ops_room;
     mo_profile_link *links;
@@ -47,6 +47,12 @@ mo_arena *mo_profile_builder_arena(mo_profile_builder *builder)
 void mo_profile_builder_host(mo_profile_builder *builder, const char *host)
 {
     builder->host = host;
+}
+
+void mo_profile_builder_emulated(mo_profile_builder *builder,
+                                 const char *emulated)
+{
+    builder->emulated = emulated;
 }
 
 mo_status mo_profile_builder_op(mo_profile_builder *builder,
@@ -251,6 +257,7 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
         return mo_fail_memory(err);
     made->arena = builder->arena;
     made->host = builder->host;
+    made->emulated = builder->emulated;
     made->file = mo_arena_text(made->arena, file, strlen(file));
     status = made->file ? copy_rows(builder, made, err) : mo_fail_memory(err);
     if (status == MO_OK)

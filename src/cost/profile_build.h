@@ -21,8 +21,10 @@ void mo_profile_builder_free(mo_profile_builder *builder);
 /* Where texts of the profile belong; it becomes the profile's own. */
 mo_arena *mo_profile_builder_arena(mo_profile_builder *builder);
 
-/* The host must lie in the arena. */
+/* Both must lie in the arena. */
 void mo_profile_builder_host(mo_profile_builder *builder, const char *host);
+void mo_profile_builder_emulated(mo_profile_builder *builder,
+                                 const char *emulated);
 
 /* Copies the row; its texts must lie in the arena or be constant. */
 mo_status mo_profile_builder_op(mo_profile_builder *builder,

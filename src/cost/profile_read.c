@@ -16,7 +16,7 @@ typedef struct op_attributes {
 } op_attributes;
 
 typedef struct root_attributes {
-    const char *host;
+    const char *host, *emulated;
 } root_attributes;
 
 #define OP(field)   offsetof(op_attributes, field)
@@ -24,6 +24,7 @@ typedef struct root_attributes {
 
 static const mo_attribute root_table[] = {
     { "host", MO_ATTRIBUTE_TEXT, offsetof(root_attributes, host) },
+    { "emulated", MO_ATTRIBUTE_TEXT, offsetof(root_attributes, emulated) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
@@ -51,11 +52,12 @@ static const mo_attribute link_table[] = {
 
 static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
 {
-    root_attributes a = { NULL };
+    root_attributes a = { NULL, NULL };
     mo_status status = mo_attributes_read(root, root_table, &a,
                                           mo_profile_builder_arena(state), err);
 
     mo_profile_builder_host(state, a.host);
+    mo_profile_builder_emulated(state, a.emulated);
     return status;
 }
 

@@ -61,6 +61,8 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<profile");
     if (profile->host)
         put_text(out, "host", profile->host);
+    if (profile->emulated)
+        put_text(out, "emulated", profile->emulated);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);
