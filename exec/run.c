@@ -296,6 +296,9 @@ static mo_status begin(run *r, mo_error *err)
 
     if (status == MO_OK)
         status = digest_plan(r->plan, o->warm_ups + o->runs, &digest, err);
+    if (status == MO_OK && o->transport->announce)
+        status = o->transport->announce(o->world, o->backends,
+                                        r->plan->n_devices, err);
     if (status == MO_OK)
         status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
                                      digest, err);

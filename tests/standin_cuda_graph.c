@@ -6,8 +6,8 @@
  */
 #include <config.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "tests/standin_cuda_queue.h"
@@ -19,6 +19,7 @@ struct CUgraphExec_st {
     bool has_errands;
     char *done; /* by node, in the launch that is under way */
     int n_done;
+    atomic_int kept; /* by its owner and by launches */
 };
 
 void standin_set_clear(standin_set *s)
@@ -137,6 +138,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *made, CUgraph graph,
     *made = NULL;
     if (!exec)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    exec->kept = 1;
     result = copy_nodes(exec, graph);
     if (result == CUDA_SUCCESS)
         *made = exec;
@@ -145,8 +147,11 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *made, CUgraph graph,
     return result;
 }
 
+/* Launches that are under way go on. */
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
+    if (--exec->kept > 0)
+        return CUDA_SUCCESS;
     standin_nodes_free(exec->nodes, exec->n);
     free(exec->order);
     free(exec->done);
@@ -199,13 +204,18 @@ static bool poll_graph(void *context)
     return exec->n_done == exec->n;
 }
 
-static void leave_graph(void *context)
+static void keep_graph(void *context)
 {
-    (void) context;
+    ((CUgraphExec) context)->kept++;
+}
+
+static void drop_graph(void *context)
+{
+    cuGraphExecDestroy(context);
 }
 
 static const standin_errand graph_errand = { begin_graph, poll_graph,
-                                             leave_graph, leave_graph };
+                                             keep_graph, drop_graph };
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {

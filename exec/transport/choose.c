@@ -12,11 +12,21 @@
 #define MPI_TOO
 #endif
 
+#ifdef HAVE_NCCL
+#define NCCL_TOO &mo_transport_nccl,
+#else
+#define NCCL_TOO
+#endif
+
 const mo_transport *const mo_transports[] = { &mo_transport_local,
-                                              &mo_transport_tcp, MPI_TOO NULL };
+                                              &mo_transport_tcp,
+                                              NCCL_TOO MPI_TOO NULL };
 
 static const char no_mpi[] = "this build cannot do it: install MPI "
                              "(libopenmpi-dev), then configure and make again";
+static const char no_nccl[] = "this build cannot do it: install the headers of "
+                              "NCCL 2.18 or later beside those of CUDA, then "
+                              "configure and make again";
 
 static mo_status find(const char *name, const char *asked_by,
                       const mo_transport **transport, mo_error *err)
@@ -29,9 +39,12 @@ static mo_status find(const char *name, const char *asked_by,
     if (strcmp(name, "mpi") == 0)
         return mo_fail(err, MO_E_SUPPORT, "%s asks for MPI, but %s", asked_by,
                        no_mpi);
+    if (strcmp(name, "nccl") == 0)
+        return mo_fail(err, MO_E_SUPPORT, "%s asks for NCCL, but %s", asked_by,
+                       no_nccl);
     return mo_fail(err, MO_E_USAGE,
                    "%s names a transport '%s' that does not exist; there are "
-                   "local, tcp and mpi",
+                   "local, tcp, nccl and mpi",
                    asked_by, name);
 }
 
@@ -54,6 +67,17 @@ static bool has_mpi(void)
 #endif
 }
 
+/* Which devices are GPUs is not known yet: with NCCL values of others travel as
+ * without it. */
+static const mo_transport *between_ranks(void)
+{
+#ifdef HAVE_NCCL
+    return &mo_transport_nccl;
+#else
+    return &mo_transport_tcp;
+#endif
+}
+
 /* Launchers of MPI may keep from us how many processes they have started. */
 static mo_status choose_by_launch(const mo_launch *told,
                                   const mo_transport **transport, mo_error *err)
@@ -67,7 +91,7 @@ static mo_status choose_by_launch(const mo_launch *told,
         mo_launcher_find(&launcher) && launcher.n_ranks != 1)
         return find("mpi", launcher.name, transport, err);
     if (status == MO_OK && job.n_ranks > 1)
-        *transport = &mo_transport_tcp;
+        *transport = between_ranks();
     return status;
 }
 

@@ -220,6 +220,7 @@ mo_status mo_nccl_new(const mo_nccl_options *options, mo_nccl **nccl,
     if (!n)
         return mo_fail_memory(err);
     n->options = *options;
+    n->n_transfers = options->plan ? options->plan->n_transfers : 0;
     n->registers = is_set("MOIRAI_NCCL_REGISTER");
     n->eager = is_set("MOIRAI_NCCL_EAGER");
     mo_nccl_carrier_fill(n);
@@ -245,7 +246,7 @@ static void forget_memory(mo_nccl *nccl)
 #if NCCL_VERSION_CODE >= 21900
     const mo_nccl_lines *l = &nccl->lines;
 
-    for (int t = 0; t < nccl->options.plan->n_transfers; t++)
+    for (int t = 0; t < nccl->n_transfers; t++)
         if (nccl->registered[t]) {
             int own = l->lines[l->line_of[t]].own;
 

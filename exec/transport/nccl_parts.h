@@ -28,6 +28,7 @@ typedef struct mo_nccl_aborts {
 
 struct mo_nccl {
     mo_nccl_options options;
+    int n_transfers;           /* of the plan, which may go before this */
     const mo_nccl_api *api;    /* NULL: nothing is carried by this rank */
     const mo_cuda_api *driver; /* the same */
     mo_carrier carrier;

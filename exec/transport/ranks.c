@@ -46,8 +46,12 @@ void mo_ranks_destroy(mo_ranks *ranks)
 static void found(void *context, const mo_error *why)
 {
     mo_ranks *ranks = context;
+    mo_ranks_explainer *explain = atomic_load(&ranks->explain);
+    mo_error told = *why;
 
-    mo_inside_fail(&ranks->inside, why);
+    if (explain)
+        explain(ranks->explainer, &told);
+    mo_inside_fail(&ranks->inside, &told);
 }
 
 mo_status mo_ranks_watch(mo_ranks *ranks, const mo_world_options *options,
@@ -89,6 +93,13 @@ mo_status mo_ranks_connected(mo_ranks *ranks, const int *sockets, mo_error *err)
         if (r != ranks->rank)
             close(sockets[r]);
     return status;
+}
+
+void mo_ranks_explain(mo_ranks *ranks, mo_ranks_explainer *explain,
+                      void *context)
+{
+    ranks->explainer = context;
+    atomic_store(&ranks->explain, explain);
 }
 
 void mo_ranks_fail(mo_ranks *ranks, const mo_error *why)

@@ -6,6 +6,7 @@
 #define MO_EXEC_TRANSPORT_RANKS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -15,6 +16,9 @@
 #include "exec/transport/transport.h"
 #include "exec/transport/watch.h"
 
+/* Adds to what the watch has found, from its thread. */
+typedef void mo_ranks_explainer(void *context, mo_error *why);
+
 typedef struct mo_ranks {
     mo_inside inside;
     mo_watch *watch;
@@ -22,6 +26,9 @@ typedef struct mo_ranks {
     double patience_s;
     int rank, n_ranks;
     mo_card *cards; /* by rank */
+
+    mo_ranks_explainer *_Atomic explain; /* or NULL */
+    void *explainer;
 
     const mo_plan *plan; /* from begin on */
     int *rank_of;        /* by device */
@@ -42,6 +49,10 @@ mo_status mo_ranks_watch(mo_ranks *ranks, const mo_world_options *options,
  * are, too. */
 mo_status mo_ranks_connected(mo_ranks *ranks, const int *sockets,
                              mo_error *err);
+
+/* From here on. */
+void mo_ranks_explain(mo_ranks *ranks, mo_ranks_explainer *explain,
+                      void *context);
 
 /* As the transport's. */
 void mo_ranks_fail(mo_ranks *ranks, const mo_error *why);

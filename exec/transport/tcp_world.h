@@ -77,8 +77,11 @@ typedef struct mo_tcp_transfer {
     char *early;       /* receiver: it came before its place was known */
 } mo_tcp_transfer;
 
+typedef struct mo_tcp_beside mo_tcp_beside; /* of the transport nccl */
+
 struct mo_world {
     mo_ranks ranks;
+    mo_tcp_beside *beside; /* NULL: nothing */
     mo_job job;
     mo_tcp_link *links; /* by rank */
 

@@ -51,6 +51,11 @@ typedef struct mo_transport {
     int (*n_ranks)(const mo_world *world);
     int (*rank)(const mo_world *world);
 
+    /* What the devices of the plan that begins next run with; of those of other
+     * ranks it need not be right.  No such member: it does not matter. */
+    mo_status (*announce)(mo_world *world, const mo_backend *const *backends,
+                          int n_devices, mo_error *err);
+
     /* From here on transfers may begin.  Device d belongs to rank rank_of[d];
      * n_threads of this process drive its devices and come to the barrier (0:
      * one for each device, or one where there is none).  Every rank must bring
@@ -98,6 +103,10 @@ typedef struct mo_transport {
      * and leaves, whoever's it was: from then on nobody else speaks for this
      * process. */
     void (*fail)(mo_world *world, const mo_error *why);
+
+    /* How values have travelled since begin, for reports.  No such member: as
+     * the name says. */
+    const char *(*say)(const mo_world *world);
 } mo_transport;
 
 extern const mo_transport mo_transport_local;
@@ -114,7 +123,8 @@ extern const mo_transport *const mo_transports[];
 
 /* The one to use: by name, or NULL for what we were told and what the
  * environment says.  A launcher such as mpirun or srun that has started several
- * processes: mpi, where it is built in; else several ranks: tcp. */
+ * processes: mpi, where it is built in; else several ranks: nccl, or where that
+ * is not built in tcp. */
 mo_status mo_transport_choose_as(const char *name, const mo_launch *told,
                                  const mo_transport **transport, mo_error *err);
 

@@ -189,12 +189,20 @@ static mo_status compare(const mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
+/* How values travelled, if they did. */
+static const char *say_transport(const work *w)
+{
+    const mo_transport *transport = w->transport;
+
+    return transport->say ? transport->say(w->world) : transport->name;
+}
+
 static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_exec_outcome outcome = {
         .job = &w->job,
         .units = &w->units,
-        .transport = w->transport->name,
+        .transport = say_transport(w),
         .n_ranks = w->n_ranks,
         .result = o->dry_run ? NULL : &w->result,
         .comparison = o->dry_run ? NULL : &w->comparison,
@@ -311,7 +319,7 @@ int main(int argc, char **argv)
         { 0, "runs", "N", "timed runs, after 5 that are not when N > 1",
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
         { 0, "transport", "T", "how tensors travel; as it was started",
-          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|mpi" },
+          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|nccl|mpi" },
         MO_JOB_OPTIONS(&o.job),
         { 0, "threads", "N", "of each device, whatever the cluster says",
           MO_OPTION_INT, .to = &o.wants.threads, .min = 1,
