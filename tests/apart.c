@@ -371,6 +371,44 @@ typedef struct apart_program {
     bool *begun;
 } apart_program;
 
+/* before: n by n; [i * n + k] says whether call k is done when i begins. */
+static void mark_before(const mo_program_call *calls, int n, int i,
+                        bool *before)
+{
+    bool *own = before + (size_t) i * (size_t) n;
+
+    for (int k = 0; k < i; k++)
+        own[k] =
+            calls[k].lane == calls[i].lane && calls[k].unit == calls[i].unit;
+    for (int k = 0; k < calls[i].n_waits; k++)
+        own[calls[i].waits[k]] = true;
+    for (int k = i - 1; k >= 0; k--)
+        for (int m = 0; own[k] && m < k; m++)
+            own[m] |= before[(size_t) k * (size_t) n + (size_t) m];
+}
+
+static bool share_port(const mo_carry *a, const mo_carry *b)
+{
+    return a && b &&
+           ((a->from_unit && a->from_unit == b->from_unit) ||
+            (a->to_unit && a->to_unit == b->to_unit));
+}
+
+/* One at a time each way. */
+static void check_ports(const mo_program_call *calls, int n)
+{
+    bool *before = calloc((size_t) n * (size_t) n, sizeof *before);
+
+    ck_assert_ptr_nonnull(before);
+    for (int i = 0; i < n; i++) {
+        mark_before(calls, n, i, before);
+        for (int k = 0; k < i; k++)
+            if (share_port(calls[k].carry, calls[i].carry))
+                ck_assert(before[(size_t) i * (size_t) n + (size_t) k]);
+    }
+    free(before);
+}
+
 static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
                         mo_program **program, mo_error *err)
 {
@@ -379,6 +417,7 @@ static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
     (void) unit_of(unit);
     (void) err;
     ck_assert_ptr_nonnull(p);
+    check_ports(calls, n);
     for (int i = 0; i < n; i++)
         if (calls[i].unit)
             ((apart_unit *) calls[i].unit)->thread = pthread_self();

@@ -5,8 +5,9 @@
  * address of it is none), kernels only run when somebody waits for them, and a
  * program that is replayed does its calls in any order that lanes and waits
  * allow, another one each time, on all of its units.  A unit only touches
- * memory of its own, but for what is carried.  A hook that is called from
- * another thread than the one that entered the unit ends the test.
+ * memory of its own, but for what is carried, one value at a time each way.  A
+ * hook that is called from another thread than the one that entered the unit
+ * ends the test.
  */
 #ifndef MO_TESTS_APART_H
 #define MO_TESTS_APART_H

@@ -1,0 +1,42 @@
+#include "tests/joint_case.h"
+
+#include "tests/suite.h"
+
+enum { LANES = 4, RUNS = 4 };
+
+static const int lanes[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES, LANES };
+
+void joint_case_make(joint_case *c, unsigned seed, int n_devices)
+{
+    if (seed % 2)
+        random_plan_of(&c->made, random_picture(seed), random_picture(seed),
+                       NULL, seed, n_devices);
+    else
+        random_plan_make(&c->made, seed, n_devices);
+    mo_plan_free(c->made.plan);
+    c->made.plan = NULL;
+    c->made.source.lanes = seed % 5 ? lanes : NULL;
+    c->made.source.layout = seed % 4 > 1;
+    c->made.source.fuse = seed % 3 == 0;
+    MUST(mo_plan_make(&c->made.source, &c->made.plan, &err));
+    plan_runner_begin(&c->runner, c->made.plan, seed);
+    c->runner.options.warm_ups = 1;
+    c->runner.options.runs = RUNS;
+    c->runner.options.trace = true;
+}
+
+void joint_case_clear(joint_case *c)
+{
+    plan_runner_end(&c->runner);
+    random_plan_clear(&c->made);
+}
+
+void joint_case_place(joint_case *c, const mo_backend *backend, unsigned mask)
+{
+    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
+        if (mask >> d & 1) {
+            c->runner.backends[d] = backend;
+            c->runner.units[d] =
+                (mo_unit_options){ .threads = 1, .gpu = d, .cache = "" };
+        }
+}
