@@ -147,6 +147,72 @@ START_TEST(what_comes_is_valid_and_no_longer_than_the_start)
 }
 END_TEST
 
+/* Devices and starts of a fork's ops as a schedule has them; u ends at 0. */
+static mo_hint hint_of(const forked *f, const mo_schedule *s)
+{
+    size_t n = (size_t) f->segment.n;
+    mo_hint hint = { calloc(n, sizeof *hint.device),
+                     calloc(n, sizeof *hint.start_ns) };
+
+    ck_assert(hint.device && hint.start_ns);
+    for (int i = 0; i < f->segment.n; i++) {
+        hint.device[i] = s->device[f->segment.ops[i]];
+        hint.start_ns[i] = s->start_ns[f->segment.ops[i]];
+    }
+    return hint;
+}
+
+/* Without a move: the hint is all there is beside the start. */
+static int64_t raced_by_hint(const forked *f, const mo_schedule *model)
+{
+    mo_hint hint = hint_of(f, model);
+    mo_anneal_options each = { .seed = 3, .moves = 0 };
+    mo_race_options options = { .fork = f->fork,
+                                .pair = pair_of(f),
+                                .from_ns = 0,
+                                .to_ns = 0,
+                                .hint = &hint,
+                                .anneal = &each };
+    mo_schedule *start = heft_of(f), *best = NULL;
+    int64_t makespan_ns;
+
+    MUST(
+        mo_race(f->problem.x, &f->places.regime, start, &options, &best, &err));
+    makespan_ns = best->makespan_ns;
+    mo_schedule_free(best);
+    mo_schedule_free(start);
+    free(hint.device);
+    free(hint.start_ns);
+    return makespan_ns;
+}
+
+/* Lists that follow an optimum's starts nearly always are as short as it. */
+START_TEST(a_hint_takes_part)
+{
+    int optimal = 0, better = 0, n = is_watched() ? 8 : 40;
+
+    for (int seed = 0; seed < n; seed++) {
+        mo_exact_options options = { .below_ns = INT64_MAX };
+        mo_exact_result result = { 0 };
+        mo_schedule *start;
+        int64_t raced_ns;
+        forked f;
+
+        make_fork(&f, 2, seed);
+        MUST(mo_exact(f.problem.x, &f.places.regime, &options, &result, &err));
+        start = heft_of(&f);
+        raced_ns = raced_by_hint(&f, result.best);
+        optimal += raced_ns == result.best->makespan_ns;
+        better += raced_ns < start->makespan_ns;
+        mo_schedule_free(start);
+        mo_schedule_free(result.best);
+        forked_clear(&f);
+    }
+    ck_assert_msg(optimal >= n * 8 / 10, "only %d of %d", optimal, n);
+    ck_assert_int_gt(better, 0);
+}
+END_TEST
+
 /* Every set of devices but u's own. */
 START_TEST(only_who_receives_the_shared_tensor_reads_it)
 {
@@ -194,6 +260,7 @@ END_TEST
 SUITE(race)
 {
     TEST(small_ones_end_at_their_optimum);
+    TEST(a_hint_takes_part);
     SOME(what_comes_is_valid_and_no_longer_than_the_start, 24, 8);
     SOME(only_who_receives_the_shared_tensor_reads_it, 16, 4);
     EACH(what_takes_too_long_is_not_suggested, 8);
