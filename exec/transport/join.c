@@ -54,7 +54,7 @@ static mo_status connect_all(mo_star *star, const mo_join_options *options,
         status = mo_star_part(star, deadline_ns, &why);
     if (status == MO_OK)
         return MO_OK;
-    mo_star_fail(star, &why);
+    mo_star_judge(star, &why);
     for (int i = 0; i < n; i++) {
         if (sockets[i] >= 0)
             close(sockets[i]);
@@ -65,7 +65,6 @@ static mo_status connect_all(mo_star *star, const mo_join_options *options,
     return status;
 }
 
-/* ends: the connections of the star, by rank. */
 static mo_status make_star(const mo_job *job, const mo_card *cards,
                            const int *ends, mo_star *star, mo_error *err)
 {
@@ -83,6 +82,7 @@ static mo_status make_star(const mo_job *job, const mo_card *cards,
     return MO_OK;
 }
 
+/* ends: the connections of the star, by rank, which are closed in any case. */
 static mo_status meet(const mo_job *job, const mo_join_options *options,
                       int listener, const mo_card *cards, const int *ends,
                       int *sockets, mo_error *err)
@@ -92,6 +92,11 @@ static mo_status meet(const mo_job *job, const mo_join_options *options,
 
     if (status == MO_OK)
         status = connect_all(&star, options, listener, sockets, err);
+    for (int r = 0; r < job->n_ranks; r++)
+        if (star.wires && star.done)
+            mo_wire_close(&star.wires[r]);
+        else if (ends[r] >= 0)
+            close(ends[r]);
     free(star.wires);
     free(star.done);
     return status;
@@ -112,9 +117,6 @@ static mo_status join_at(const mo_job *job, const mo_join_options *options,
                             : mo_join_call(job, options, cards, &ends[0], err);
     if (status == MO_OK)
         status = meet(job, options, listener, cards, ends, sockets, err);
-    for (int r = 0; r < job->n_ranks; r++)
-        if (ends[r] >= 0)
-            close(ends[r]);
     free(ends);
     return status;
 }

@@ -14,6 +14,8 @@
 /* How long to look for calls before looking after those who have come; how long
  * to tell all of them. */
 static const int64_t look_ns = 20000000, tell_ns = 2000000000;
+/* How long those are waited for who have not heard yet that it is over. */
+static const int64_t late_ns = 2000000000;
 
 enum { GREETING, CLAIM };
 
@@ -27,8 +29,11 @@ typedef struct hall {
     const mo_job *job;
     const mo_join_options *options;
     mo_card *cards;
-    int *sockets;               /* by rank */
+    int *sockets; /* by rank */
+    int64_t deadline_ns;
     char refused[MO_JOIN_TEXT]; /* the last one, and why; or empty */
+    bool *told;                 /* by rank: it knows that it is over */
+    char over[MO_JOIN_TEXT];    /* why; or empty */
 } hall;
 
 _Static_assert(sizeof(mo_join_claim) <= MO_GUEST_BYTES, "a claim fits");
@@ -161,6 +166,11 @@ static mo_fate hear_claim(hall *h, mo_guest *guest)
     fate = doubt(h, guest, &k.greeting);
     if (fate != MO_FATE_STAYS)
         return fate;
+    if (*h->over) {
+        send_verdict(guest->socket, true, h->over);
+        h->told[k.greeting.rank] = true;
+        return MO_FATE_GOES;
+    }
     h->sockets[k.greeting.rank] = guest->socket;
     keep_card(&h->cards[k.greeting.rank], &claim, guest->socket);
     send_verdict(guest->socket, false, "");
@@ -215,12 +225,10 @@ static mo_status say_missing(const hall *h, int missing, mo_error *err)
 
 static mo_status wait_for_all(hall *h, mo_lobby *lobby, mo_error *err)
 {
-    int64_t deadline_ns =
-        mo_stop_clock_ns() + (int64_t) (h->options->seconds * 1e9);
     int missing;
 
     while ((missing = first_missing(h)) >= 0) {
-        int wait_ms = mo_address_left_ms(deadline_ns, look_ns);
+        int wait_ms = mo_address_left_ms(h->deadline_ns, look_ns);
         mo_status status = check_gone(h, err);
 
         if (status != MO_OK)
@@ -232,32 +240,7 @@ static mo_status wait_for_all(hall *h, mo_lobby *lobby, mo_error *err)
     return MO_OK;
 }
 
-static mo_status wait_at(hall *h, int listener, mo_error *err)
-{
-    mo_lobby lobby;
-    mo_status status =
-        mo_lobby_init(&lobby, listener, sizeof(mo_join_greeting), hear, h, err);
-
-    if (status == MO_OK)
-        status = wait_for_all(h, &lobby, err);
-    mo_lobby_clear(&lobby);
-    return status;
-}
-
 /* ------------------------------------------------------------------ telling */
-
-static void tell_all(const hall *h, const mo_error *why)
-{
-    char text[MO_JOIN_TEXT];
-
-    mo_error_format(why, text, sizeof text);
-    for (int r = 1; r < h->job->n_ranks; r++)
-        if (h->sockets[r] >= 0) {
-            send_verdict(h->sockets[r], true, text);
-            close(h->sockets[r]);
-            h->sockets[r] = -1;
-        }
-}
 
 static mo_status hand_out_cards(const hall *h, mo_error *err)
 {
@@ -272,6 +255,51 @@ static mo_status hand_out_cards(const hall *h, mo_error *err)
             return mo_fail(err, MO_E_IO, "rank %d (host %s) is gone", r,
                            h->cards[r].host);
     return MO_OK;
+}
+
+static bool all_told(const hall *h)
+{
+    for (int r = 1; r < h->job->n_ranks; r++)
+        if (!h->told[r])
+            return false;
+    return true;
+}
+
+/* Those who are here are told at once; others may still be on their way. */
+static void tell_all(hall *h, mo_lobby *lobby, const mo_error *why)
+{
+    int64_t deadline_ns = mo_stop_clock_ns() + late_ns;
+    int wait_ms;
+
+    mo_error_format(why, h->over, sizeof h->over);
+    for (int r = 1; r < h->job->n_ranks; r++)
+        if (h->sockets[r] >= 0) {
+            send_verdict(h->sockets[r], true, h->over);
+            close(h->sockets[r]);
+            h->sockets[r] = -1;
+            h->told[r] = true;
+        }
+    if (deadline_ns > h->deadline_ns)
+        deadline_ns = h->deadline_ns;
+    while (!all_told(h) &&
+           (wait_ms = mo_address_left_ms(deadline_ns, look_ns)) > 0)
+        mo_lobby_open(lobby, wait_ms);
+}
+
+static mo_status receive_all(hall *h, int listener, mo_error *err)
+{
+    mo_lobby lobby;
+    mo_status status =
+        mo_lobby_init(&lobby, listener, sizeof(mo_join_greeting), hear, h, err);
+
+    if (status == MO_OK)
+        status = wait_for_all(h, &lobby, err);
+    if (status == MO_OK)
+        status = hand_out_cards(h, err);
+    if (status != MO_OK && lobby.guests)
+        tell_all(h, &lobby, err);
+    mo_lobby_clear(&lobby);
+    return status;
 }
 
 static mo_status open_hall(const mo_job *job, const uint8_t *bind,
@@ -299,21 +327,21 @@ mo_status mo_join_host(const mo_job *job, const mo_join_options *options,
         .job = job, .options = options, .cards = cards, .sockets = sockets
     };
     mo_error why = { 0 };
-    int listener;
-    mo_status status = open_hall(job, bind, &listener, &why);
+    int listener = -1;
+    mo_status status;
 
     for (int r = 0; r < job->n_ranks; r++)
         sockets[r] = -1;
+    h.deadline_ns = mo_stop_clock_ns() + (int64_t) (options->seconds * 1e9);
+    h.told = calloc((size_t) job->n_ranks, sizeof *h.told);
+    status =
+        h.told ? open_hall(job, bind, &listener, &why) : mo_fail_memory(&why);
     if (status == MO_OK)
-        status = wait_at(&h, listener, &why);
+        status = receive_all(&h, listener, &why);
     if (listener >= 0)
         close(listener);
-    if (status == MO_OK)
-        status = hand_out_cards(&h, &why);
-    if (status == MO_OK)
-        return MO_OK;
-    tell_all(&h, &why);
-    if (err)
+    free(h.told);
+    if (status != MO_OK && err)
         *err = why;
     return status;
 }

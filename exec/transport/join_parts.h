@@ -94,6 +94,9 @@ typedef struct mo_star {
 bool mo_star_called_off(void *star, mo_error *why);
 /* Tells all at the other ends. */
 void mo_star_fail(mo_star *star, const mo_error *why);
+/* We cannot go on: tells it, and why becomes what rank 0 makes of it, who may
+ * know of a cause that came first. */
+void mo_star_judge(mo_star *star, mo_error *why);
 /* Says that we are connected, and returns when all are. */
 mo_status mo_star_part(mo_star *star, int64_t deadline_ns, mo_error *err);
 

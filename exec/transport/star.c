@@ -3,10 +3,11 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "base/stop.h"
 #include "exec/transport/address.h"
 #include "exec/transport/join_parts.h"
 
-static const int64_t look_ns = 20000000;
+static const int64_t look_ns = 20000000, judge_ns = 1000000000;
 
 static void tell(mo_star *star, mo_wire_kind kind, const char *text)
 {
@@ -91,6 +92,27 @@ static mo_status await_all(mo_star *star, int64_t deadline_ns, mo_error *err)
         poll(&(struct pollfd){ .fd = star->wires[r].socket, .events = POLLIN },
              1, wait_ms);
     }
+}
+
+void mo_star_judge(mo_star *star, mo_error *why)
+{
+    int64_t deadline_ns = mo_stop_clock_ns() + judge_ns;
+    mo_wire *judge = &star->wires[0];
+    mo_error verdict = { 0 };
+    int wait_ms;
+
+    mo_star_fail(star, why);
+    if (star->job->rank == 0)
+        return;
+    while (judge->socket >= 0 && verdict.status == MO_OK &&
+           (wait_ms = mo_address_left_ms(deadline_ns, look_ns)) > 0) {
+        read_one(star, 0, &verdict);
+        poll(&(struct pollfd){ .fd = judge->socket, .events = POLLIN }, 1,
+             wait_ms);
+    }
+    /* Should it be gone without a word, ours is as good a guess as any. */
+    if (verdict.status != MO_OK && judge->socket >= 0)
+        *why = verdict;
 }
 
 mo_status mo_star_part(mo_star *star, int64_t deadline_ns, mo_error *err)
