@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/standin_cuda.h"
+#include "tests/standin_cuda_queue.h"
 
 enum { ALIGN = 256, CANARY = 0x5A };
 
@@ -160,6 +160,7 @@ static CUresult give_back(CUdeviceptr memory)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* As the driver does, it waits for all that may use it. */
 CUresult cuMemFree(CUdeviceptr memory)
 {
     CUresult result;
@@ -167,6 +168,7 @@ CUresult cuMemFree(CUdeviceptr memory)
     if (!memory)
         return CUDA_SUCCESS;
     standin_lock();
+    standin_queue_drain();
     result = give_back(memory);
     standin_unlock();
     return result;

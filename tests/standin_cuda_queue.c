@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/standin_cuda_queue.h"
 
@@ -124,6 +125,15 @@ bool standin_queue_is_done(standin_set *tail)
     pump();
     prune(tail);
     return tail->n == 0;
+}
+
+void standin_queue_drain(void)
+{
+    for (pump(); first; pump()) {
+        standin_unlock();
+        usleep(20);
+        standin_lock();
+    }
 }
 
 CUresult standin_queue_result(void)

@@ -22,6 +22,9 @@ CUresult standin_queue_add(standin_set *tail, const standin_node *node);
  * none is left. */
 bool standin_queue_is_done(standin_set *tail);
 
+/* Returns when nothing waits any more; the lock is free meanwhile. */
+void standin_queue_drain(void);
+
 /* What went wrong since it was last asked. */
 CUresult standin_queue_result(void);
 

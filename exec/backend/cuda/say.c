@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "exec/backend/cuda/api.h"
+#ifdef HAVE_NCCL
+#include "exec/transport/nccl_api.h"
+#endif
 
 /* ---- what went wrong */
 
@@ -145,6 +148,13 @@ static void say_libraries(const mo_cuda_api *api, char *text)
 
         add(text, ", cuDNN %zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
     }
+#endif
+#ifdef HAVE_NCCL
+    const mo_nccl_api *nccl;
+    char version[MO_NCCL_VERSION_SIZE];
+
+    if (mo_nccl_api_get(&nccl, NULL) == MO_OK)
+        add(text, ", NCCL %s", mo_nccl_version_say(nccl->version, version));
 #endif
 }
 

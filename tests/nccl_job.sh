@@ -1,0 +1,148 @@
+#!/bin/sh
+# nccl_job.sh KIND RANKS OPTION... - ranks of moirai-exec on this machine whose
+# GPUs talk by NCCL; 0 if all is as it should be.
+#
+#     run RANKS ...               all end well, and NCCL has carried
+#     kill RANKS RANK MOMENT ...  one is killed so many seconds after the start:
+#                                 the others end soon, and say who it was
+#     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP
+#     token RANKS ...             the last one has another token: it is refused,
+#                                 and the others say so
+#
+# Several ranks may share a GPU: each says it is another host, else NCCL would
+# refuse it, and talks through sockets.  MOIRAI_JOB_SECONDS: how long "soon" is,
+# 10 unless given.  What ranks say is in the folder MOIRAI_JOB, which is made.
+set -u
+LC_ALL=C
+export LC_ALL
+kind=$1
+n=$2
+shift 2
+soon=${MOIRAI_JOB_SECONDS:-10}
+job=${MOIRAI_JOB:-nccl-job.$$}
+rm -rf "$job"
+mkdir -p "$job" || exit 99
+
+unset MOIRAI_TRANSPORT RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
+MOIRAI_RANKS=$n
+MOIRAI_MASTER=127.0.0.1:$((10000 + $$ % 10000))
+MOIRAI_TOKEN=right
+NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-lo}
+NCCL_IB_DISABLE=1
+export MOIRAI_RANKS MOIRAI_MASTER MOIRAI_TOKEN NCCL_SOCKET_IFNAME
+export NCCL_IB_DISABLE
+
+# So that a number is that of the rank itself, which takes the shell's place.
+start_rank()
+{
+    MOIRAI_RANK=$1
+    NCCL_HOSTID=moirai-$1
+    export MOIRAI_RANK NCCL_HOSTID
+    [ "$kind" != token ] || [ "$1" -ne $((n - 1)) ] || MOIRAI_TOKEN=wrong
+    shift
+    exec moirai-exec --transport nccl "$@"
+}
+
+start_all()
+{
+    r=0
+    while [ $r -lt "$n" ]; do
+        start_rank $r "$@" >"$job/out.$r" 2>"$job/err.$r" </dev/null &
+        echo $! >"$job/pid.$r"
+        r=$((r + 1))
+    done
+}
+
+# Waits for them all, with their statuses in status.*
+wait_for_all()
+{
+    r=0
+    while [ $r -lt "$n" ]; do
+        status=0
+        wait "$(cat "$job/pid.$r")" 2>/dev/null || status=$?
+        echo $status >"$job/status.$r"
+        r=$((r + 1))
+    done
+}
+
+# Kills what is left after so many seconds; kill it when all have ended.
+watch_over()
+{
+    sleep "$1"
+    touch "$job/late"
+    for file in "$job"/pid.*; do
+        kill -9 "$(cat "$file")"
+    done 2>/dev/null
+}
+
+tell()
+{
+    echo "$kind: $*"
+    for file in "$job"/err.* "$job"/status.*; do
+        [ ! -s "$file" ] || sed "s|^|${file##*/}: |" "$file" | head -n 20
+    done
+    exit 1
+}
+
+all_ended_well()
+{
+    cat "$job"/status.* | grep -qvx 0 && tell "a rank failed"
+    grep -q '"transport": "nccl"' "$job/out.0" || tell "NCCL carried nothing"
+}
+
+# Every other rank has failed, and its words fit the pattern.
+all_others_say()
+{
+    r=0
+    while [ $r -lt "$n" ]; do
+        if [ $r -ne "$1" ]; then
+            [ "$(cat "$job/status.$r")" -eq 1 ] || tell "rank $r did not fail"
+            grep -q "$2" "$job/err.$r" || tell "rank $r does not name rank $1"
+        fi
+        r=$((r + 1))
+    done
+}
+
+hit=
+if [ "$kind" = kill ] || [ "$kind" = stop ]; then
+    victim=$1
+    moment=$2
+    shift 2
+    hit=$([ "$kind" = kill ] && echo KILL || echo STOP)
+fi
+start_all "$@"
+if [ -n "$hit" ]; then
+    sleep "$moment"
+    kill -"$hit" "$(cat "$job/pid.$victim")" || tell "rank $victim is gone"
+    watch_over "$soon" &
+else
+    watch_over "${MOIRAI_JOB_LIMIT:-300}" &
+fi
+watcher=$!
+if [ "$hit" = STOP ]; then
+    # It would be waited for: when the others have ended it goes, too.
+    r=0
+    while [ $r -lt "$n" ]; do
+        [ $r -eq "$victim" ] || wait "$(cat "$job/pid.$r")" 2>/dev/null
+        echo $? >"$job/status.$r"
+        r=$((r + 1))
+    done
+    kill -9 "$(cat "$job/pid.$victim")"
+    wait "$(cat "$job/pid.$victim")" 2>/dev/null
+else
+    wait_for_all
+fi
+kill "$watcher" 2>/dev/null
+wait "$watcher" 2>/dev/null
+[ ! -e "$job/late" ] || tell "somebody hung"
+
+case $kind in
+run) all_ended_well ;;
+kill | stop) all_others_say "$victim" "rank $victim" ;;
+token)
+    all_others_say $((n - 1)) "rank $((n - 1)) .*has another token"
+    grep -q 'has another token' "$job/err.$((n - 1))" || tell "it is not told"
+    ;;
+*) tell "there is no such kind" ;;
+esac
+rm -rf "$job"
