@@ -33,6 +33,8 @@ lacks()
     fi
     case $1 in
     exec/backend/cuda/*) ! has cuda.h && echo CUDA ;;
+    exec/transport/nccl_api.h | exec/transport/nccl_parts.h)
+        ! has nccl.h && echo NCCL ;;
     *) return 1 ;;
     esac
 }
