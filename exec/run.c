@@ -207,6 +207,13 @@ static mo_status make_result(const mo_plan *plan, const mo_run_options *o,
     return MO_OK;
 }
 
+static bool must_align(const mo_run_options *o, const mo_run_result *result)
+{
+    return o->trace && result->n_runs > 0 &&
+           o->transport->n_ranks(o->world) > 1 &&
+           o->transport->rank(o->world) == 0;
+}
+
 static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
 {
     mo_status status;
@@ -218,6 +225,8 @@ static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
     if (status == MO_OK)
         status =
             mo_run_sum_up(r->plan, r->records, r->options->trace, result, err);
+    if (status == MO_OK && must_align(r->options, result))
+        status = mo_run_align(r->plan, r->records, result, err);
     return status;
 }
 

@@ -99,7 +99,8 @@ typedef struct mo_run_device {
     bool are_recorded;
     void **fetched;     /* by value: a copy of what the last run left */
     int64_t *by_itself; /* by action: how long its call takes with nothing else
-                           on the device; NULL: the stamps tell */
+                           on the device; where something is carried, from when
+                           both ends began; NULL: the stamps tell */
 
     int64_t *stamps; /* by timed run: the moments above */
     int64_t *warm_up_stamps;

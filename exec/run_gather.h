@@ -28,6 +28,12 @@ mo_status mo_run_gather(mo_run_device *devices, int n_here,
 
 void mo_run_records_clear(mo_run_record *records, int n_devices);
 
+/* At rank 0, where values were carried between ranks: each rank has laid out
+ * the steps of its devices without knowing when others began.  The steps of
+ * result become those of devices that wait for each other. */
+mo_status mo_run_align(const mo_plan *plan, const mo_run_record *records,
+                       mo_run_result *result, mo_error *err);
+
 /* Makespans, medians, steps: all that follows from the records. */
 mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
                         bool trace, mo_run_result *result, mo_error *err);

@@ -73,6 +73,9 @@ mo_status mo_joint_waits(mo_run_joint *j, mo_error *err);
 
 /* One run; rows: where each seat's moments go.  run_joint_run.c */
 mo_status mo_joint_run(mo_run_joint *j, int64_t *const *rows, mo_error *err);
+/* Until all that was run on its unit is done, or the other end of something
+ * that is carried is gone. */
+mo_status mo_joint_wait(mo_run_joint *j, int seat, mo_error *err);
 mo_status mo_joint_record(mo_run_joint *j, mo_error *err);
 void mo_joint_forget(mo_run_joint *j);
 

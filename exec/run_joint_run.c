@@ -37,7 +37,7 @@ static mo_status wait_awake(mo_run_joint *j, mo_unit *unit, mo_error *err)
     return status;
 }
 
-static mo_status wait_for_seat(mo_run_joint *j, int seat, mo_error *err)
+mo_status mo_joint_wait(mo_run_joint *j, int seat, mo_error *err)
 {
     mo_unit *unit = j->devices[seat]->unit;
     mo_status status = mo_joint_enter(j, seat, err);
@@ -54,7 +54,7 @@ static mo_status wait_for_all(mo_run_joint *j, int64_t *over, mo_error *err)
     mo_status status = MO_OK;
 
     for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
-        status = wait_for_seat(j, s, err);
+        status = mo_joint_wait(j, s, err);
         if (s == RECORDER || !j->are_recorded)
             *over = mo_stop_clock_ns();
     }

@@ -1,12 +1,16 @@
 #include <stdlib.h>
 
+#include "base/stop.h"
 #include "exec/run_joint_parts.h"
 
 /*
  * Calls, and values that are carried within this process, are timed when all
  * runs are done, one by one, and laid out as tracks and waits tell, from the
  * moment their part of the run began.  Where that would be longer than the part
- * took, all of it is shortened by the same factor.
+ * took, all of it is shortened by the same factor.  What goes to another
+ * process, or comes from there, is timed by the clock of the process, while
+ * both ends do nothing else; what else it waits for there is known when all
+ * ranks have told their times (run_align.c).
  *
  * A transfer begins, at either end, when all before it on its device is done;
  * it is awaited from when that is so to when it is there.
@@ -51,9 +55,46 @@ static mo_status time_carries(mo_run_joint *j, int seat, mo_error *err)
     return status;
 }
 
+static bool is_remote(const mo_joint_item *item)
+{
+    return item->kind == MO_JOINT_CARRY &&
+           (!item->carry.from_unit || !item->carry.to_unit);
+}
+
+static mo_status time_remote(mo_run_joint *j, const mo_joint_item *item,
+                             mo_error *err)
+{
+    int64_t *took = &j->took_ns[item->call], begun = mo_stop_clock_ns(), now;
+    mo_status status = mo_joint_enter(j, item->seat, err);
+
+    if (status == MO_OK)
+        status =
+            j->backend->carry(j->devices[item->seat]->unit, &item->carry, err);
+    if (status == MO_OK)
+        status = mo_joint_wait(j, item->seat, err);
+    now = mo_stop_clock_ns() - begun;
+    if (*took == 0 || now < *took)
+        *took = now;
+    return status;
+}
+
+/* All ranks do, as often and in the same order: neither end waits for long.
+ * The shortest time is that of a transfer nobody was late for. */
+static mo_status time_remotes(mo_run_joint *j, mo_error *err)
+{
+    int passes = mo_run_passes(j->devices[0]);
+    mo_status status = MO_OK;
+
+    for (int pass = 0; pass < passes; pass++)
+        for (int i = 0; i < j->n_items && status == MO_OK; i++)
+            if (is_remote(&j->items[i]))
+                status = time_remote(j, &j->items[i], err);
+    return status;
+}
+
 static mo_status time_all(mo_run_joint *j, mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = time_remotes(j, err);
 
     for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
         status = mo_joint_enter(j, s, err);
@@ -107,16 +148,28 @@ static int64_t do_call(layout *l, const mo_joint_part *part, int call)
     return begun;
 }
 
+/* An end of a carry: when it begins, and how long it takes from when both have.
+ */
+static void do_end(layout *l, int seat, int action, int64_t took)
+{
+    stamp(l, seat, action, l->ready[seat], l->ready[seat]);
+    l->j->devices[seat]->by_itself[action] = took > 0 ? took : 1;
+}
+
 static void do_carry(layout *l, const mo_joint_part *part,
                      const mo_joint_item *item)
 {
+    bool both = item->to_seat != MO_JOINT_NONE;
+    int64_t begun = l->ready[item->seat], took;
+
+    if (both)
+        begun = later(begun, l->ready[item->to_seat]);
     do_call(l, part, item->call);
     l->carry_of[item->carry.transfer] = item->call;
-    stamp(l, item->seat, item->action, l->ready[item->seat],
-          l->ready[item->seat]);
-    if (item->to_seat != MO_JOINT_NONE)
-        stamp(l, item->to_seat, item->to_action, l->ready[item->to_seat],
-              l->ready[item->to_seat]);
+    took = l->ended[item->call] - begun;
+    do_end(l, item->seat, item->action, took);
+    if (both)
+        do_end(l, item->to_seat, item->to_action, took);
 }
 
 static void do_await(layout *l, const mo_joint_part *part,

@@ -77,6 +77,9 @@ void mo_run_programs_forget(mo_run_device *d);
  * run are laid out by that. */
 mo_status mo_run_times_find(mo_run_device *d, mo_error *err);
 
+/* How often something is timed, the same on all ranks. */
+int mo_run_passes(const mo_run_device *d);
+
 /* The first half of it: d->by_itself. */
 mo_status mo_run_calls_time(mo_run_device *d, mo_error *err);
 

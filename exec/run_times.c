@@ -51,7 +51,7 @@ static void find_medians(int64_t *ns, int n, int passes, int64_t *medians)
     }
 }
 
-static int passes_of(const mo_run_device *d)
+int mo_run_passes(const mo_run_device *d)
 {
     return d->n_runs < PASSES ? d->n_runs : PASSES;
 }
@@ -66,10 +66,10 @@ mo_status mo_run_calls_time(mo_run_device *d, mo_error *err)
     d->by_itself = calloc(n, sizeof *d->by_itself);
     if (!d->by_itself)
         status = mo_fail_memory(err);
-    for (int pass = 0; pass < passes_of(d) && status == MO_OK; pass++)
+    for (int pass = 0; pass < mo_run_passes(d) && status == MO_OK; pass++)
         status = time_pass(d, pass, ns, took, err);
     if (status == MO_OK)
-        find_medians(ns, d->n_actions, passes_of(d), d->by_itself);
+        find_medians(ns, d->n_actions, mo_run_passes(d), d->by_itself);
     free(took);
     free(ns);
     return status;
@@ -81,13 +81,13 @@ mo_status mo_run_median_times(mo_run_device *d, const mo_program_call *calls,
     int64_t *ns = calloc((size_t) n * PASSES + 1, sizeof *ns);
     mo_status status = ns ? MO_OK : mo_fail_memory(err);
 
-    for (int pass = 0; pass < passes_of(d) && status == MO_OK; pass++) {
+    for (int pass = 0; pass < mo_run_passes(d) && status == MO_OK; pass++) {
         status = d->backend->time(d->unit, calls, n, medians, err);
         for (int i = 0; i < n; i++)
             ns[(size_t) i * PASSES + (size_t) pass] = medians[i];
     }
     if (status == MO_OK)
-        find_medians(ns, n, passes_of(d), medians);
+        find_medians(ns, n, mo_run_passes(d), medians);
     free(ns);
     return status;
 }

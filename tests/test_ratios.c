@@ -1,4 +1,5 @@
-/* Claims of exec/ratios.h and exec/trace.h, on a run as it could have been:
+/* Claims of exec/ratios.h, exec/trace.h and mo_run_align, on a run as it could
+ * have been:
  *
  *     A  |call 0 0..10|send 10|            |await 10..16|
  *     B  |receive 0|call 1 0..12|await 12..20|call 2 20..30|
@@ -6,7 +7,9 @@
 #include "exec/ratios.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "exec/run_gather.h"
 #include "exec/trace.h"
 #include "tests/suite.h"
 #include "tests/text.h"
@@ -185,6 +188,72 @@ START_TEST(a_trace_has_calls_and_arrows)
 }
 END_TEST
 
+/* Each rank has laid out its own: B did not know that A sends at 10. */
+static void lay_out(story *s)
+{
+    *s = told();
+    bind(s);
+    memcpy(s->a_times, (mo_run_step[]){ { 0, 10 }, { 10, 10 }, { 10, 14 } },
+           sizeof s->a_times);
+    memcpy(s->b_times,
+           (mo_run_step[]){ { 0, 4 }, { 4, 4 }, { 4, 9 }, { 9, 12 } },
+           sizeof s->b_times);
+}
+
+static void check_step(const mo_run_step *step, int64_t begin, int64_t end)
+{
+    ck_assert_int_eq(step->begin_ns, begin);
+    ck_assert_int_eq(step->end_ns, end);
+}
+
+START_TEST(ranks_wait_for_what_others_carry)
+{
+    const int64_t a_took[] = { 10, 4, 0 }, b_took[] = { 4, 5, 0, 3 };
+    mo_run_record records[] = { { .by_itself = a_took },
+                                { .by_itself = b_took } };
+    story s;
+
+    lay_out(&s);
+    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    check_step(&s.a_times[2], 10, 15);
+    check_step(&s.b_times[0], 0, 4);
+    check_step(&s.b_times[1], 4, 4);
+    check_step(&s.b_times[2], 4, 15);
+    check_step(&s.b_times[3], 15, 18);
+}
+END_TEST
+
+/* All of it is no longer than the run was. */
+START_TEST(aligned_it_fits)
+{
+    const int64_t a_took[] = { 10, 40, 0 }, b_took[] = { 4, 5, 0, 3 };
+    mo_run_record records[] = { { .by_itself = a_took },
+                                { .by_itself = b_took } };
+    story s;
+
+    lay_out(&s);
+    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    ck_assert_int_eq(s.b_times[3].end_ns, s.result.median_ns);
+    ck_assert_int_gt(s.b_times[3].begin_ns, s.b_times[2].begin_ns);
+}
+END_TEST
+
+/* What went through memory of the processes has stamps. */
+START_TEST(what_was_stamped_stays)
+{
+    const int64_t a_took[] = { 10, 0, 0 }, b_took[] = { 4, 0, 0, 3 };
+    mo_run_record records[] = { { .by_itself = a_took },
+                                { .by_itself = b_took } };
+    story s;
+
+    lay_out(&s);
+    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    check_step(&s.a_times[2], 10, 14);
+    check_step(&s.b_times[2], 4, 9);
+    check_step(&s.b_times[3], 9, 12);
+}
+END_TEST
+
 SUITE(ratios)
 {
     TEST(ratios_follow_from_the_times);
@@ -192,4 +261,7 @@ SUITE(ratios)
     TEST(a_sender_does_not_wait_for_a_late_reader);
     TEST(without_steps_nothing_is_told);
     TEST(a_trace_has_calls_and_arrows);
+    TEST(ranks_wait_for_what_others_carry);
+    TEST(aligned_it_fits);
+    TEST(what_was_stamped_stays);
 }
