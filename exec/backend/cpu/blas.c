@@ -9,18 +9,37 @@
 
 #include <cblas.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 /* OpenBLAS has them, other libraries need not. */
+extern int openblas_get_num_threads(void) __attribute__((weak));
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+/* Each thread of OpenBLAS takes a buffer when it begins.  One that gets none
+ * tries for ever, and whoever wants it to end waits for ever, too. */
+static bool have_buffers(int threads)
+{
+    const size_t buffer_bytes = (size_t) 128 << 20;
+    size_t bytes = (size_t) threads * buffer_bytes;
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, bytes);
+    return true;
+}
 
 /* OpenBLAS begins threads when it is loaded.  They wait for work awake for a
  * tenth of a second, on the processors that our own threads want. */
 static void end_threads(void)
 {
+    int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
+
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
-    if (blas_thread_shutdown_)
+    if (threads > 1 && blas_thread_shutdown_ && have_buffers(threads))
         blas_thread_shutdown_();
 }
 
