@@ -14,7 +14,7 @@
 
 enum {
     MIN_CELLS = 100,
-    MAX_CELLS = 450,
+    MAX_CELLS = 700,
     LOOK_WORK = 600000, /* so many cells may be filled in one look at prices */
     MAX_WORK = 8000000, /* beyond that in the fewest, it would take too long */
     MAX_DEVICES = 16,

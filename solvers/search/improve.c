@@ -20,7 +20,7 @@ enum {
     LEAST_MOVES = 2000,
     RACE_WORK = 250000, /* ops by moves of each in a race, at level 2; twice as
                            many a level later, ... */
-    RACE_LEVELS = 4,    /* ... up to this one */
+    RACE_LEVELS = 3,    /* ... up to this one, as what is annealed there */
     RACE_PART = 12,  /* part of what a block takes at least, to look above it */
     FEW_OPS = 20000, /* so many are worth that in any case */
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
@@ -287,9 +287,7 @@ static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
 
 static int64_t race_moves(const mo_kind *kind, int level)
 {
-    int most = level < RACE_LEVELS ? level : RACE_LEVELS;
-
-    return ((int64_t) RACE_WORK << (most - 2)) / kind->n + 1;
+    return ((int64_t) RACE_WORK << (level - 2)) / kind->n + 1;
 }
 
 /* Moves for each op in its block, and, by ops, of the whole. */
@@ -302,11 +300,15 @@ static int64_t along_effort(const mo_kind *kind, mo_try_way how, int level)
     return how == MO_TRY_ALONG ? each : POLISH_WORK * each / kind->n + 1;
 }
 
-static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
+static int64_t effort_of(const mo_improver *m, const mo_option *chosen,
+                         mo_try_way how, int level)
 {
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    bool is_short = is_crowd(m, chosen->kind) && level > RACE_LEVELS;
+
     switch (how) {
     case MO_TRY_RACE:
-        return race_moves(kind, level);
+        return race_moves(kind, is_short ? RACE_LEVELS : level);
     case MO_TRY_EXACT:
         return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
                << level;
@@ -314,7 +316,7 @@ static int64_t effort_of(const mo_kind *kind, mo_try_way how, int level)
     case MO_TRY_POLISH:
         return along_effort(kind, how, level);
     default:
-        return moves_for(kind, level);
+        return moves_for(kind, is_short ? RACE_LEVELS : level);
     }
 }
 
@@ -333,7 +335,7 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
     *it = (mo_try){ .kind = chosen->kind,
                     .pair = chosen->pair,
                     .how = how,
-                    .effort = effort_of(kind, how, level),
+                    .effort = effort_of(m, chosen, how, level),
                     .seed = seed,
                     .anew = how == MO_TRY_ANNEAL && level > 3 &&
                             copy % 2 == 0 && !is_crowd(m, chosen->kind),
