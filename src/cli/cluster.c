@@ -21,6 +21,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 int main(int argc, char **argv)
 {
     mo_cluster_options o = { .precision = "f32",
+                             .job = MO_JOB_OPTIONS_DEFAULTS,
                              .talk = { .command = "moirai-cluster" } };
     const mo_option options[] = {
         { 'o', "output", "FILE", "write the cluster to FILE", MO_OPTION_TEXT,
@@ -36,7 +37,8 @@ int main(int argc, char **argv)
         { 0, "nccl-topology", "FILE", "links between GPUs as NCCL saw them",
           MO_OPTION_TEXT, .to = &o.topology },
         { 0, "transport", "T", "how ranks talk; as it was started",
-          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|mpi" },
+          MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|mpi|nccl" },
+        MO_JOB_OPTIONS(&o.job),
         MO_TALK_OPTIONS(&o.talk),
         { 0 }
     };
@@ -53,6 +55,7 @@ int main(int argc, char **argv)
     };
     int code = mo_command_main(&command, argc, argv, run, &o);
 
+    mo_job_options_clear(&o.job);
     mo_machine_leave(code);
     return code;
 }

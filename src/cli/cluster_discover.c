@@ -84,11 +84,20 @@ static void say_last(const mo_error *why)
             mo_error_format(why, text, sizeof text));
 }
 
-static mo_status open_world(work *w, mo_error *err)
+/* Of somebody who was refused, while the others go on waiting. */
+static void say_note(const char *text)
 {
-    const mo_world_options options = { .last_words = say_last };
-    mo_status status = mo_transport_choose(w->o->transport, &w->transport, err);
+    fprintf(stderr, "moirai-cluster: %s\n", text);
+}
 
+static mo_status open_world(work *w, mo_job_options *job, mo_error *err)
+{
+    mo_world_options options = { .last_words = say_last, .note = say_note };
+    mo_status status = mo_job_options_read(job, &options.launch, err);
+
+    if (status == MO_OK)
+        status = mo_transport_choose_as(w->o->transport, &options.launch,
+                                        &w->transport, err);
     if (status == MO_OK)
         status = w->transport->open(&options, &w->world, err);
     if (status == MO_OK) {
@@ -174,7 +183,7 @@ static void clear(work *w)
     free(w->surveys);
 }
 
-mo_status mo_cluster_discover(const mo_cluster_options *o, mo_error *err)
+mo_status mo_cluster_discover(mo_cluster_options *o, mo_error *err)
 {
     work w = { .o = o, .how = { .precision = o->precision } };
     mo_status status = read_gpus(&w, err);
@@ -182,7 +191,7 @@ mo_status mo_cluster_discover(const mo_cluster_options *o, mo_error *err)
     if (status == MO_OK)
         status = read_cpus(&w, err);
     if (status == MO_OK)
-        status = open_world(&w, err);
+        status = open_world(&w, &o->job, err);
     if (status == MO_OK) {
         status = find(&w, err);
         if (status == MO_OK && w.rank == 0)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "cli/job_options.h"
 #include "cli/talk.h"
 
 typedef struct mo_cluster_options {
@@ -16,12 +17,13 @@ typedef struct mo_cluster_options {
     const char *precision; /* what peaks are of */
     const char *topology;  /* NCCL's, or NULL */
     const char *transport; /* or NULL: as it was started */
+    mo_job_options job;    /* the other ranks; to be cleared by the command */
     bool measure;
     mo_talk talk;
 } mo_cluster_options;
 
 /* Finds devices and links, of all ranks where there are several, and writes
  * the cluster. */
-mo_status mo_cluster_discover(const mo_cluster_options *o, mo_error *err);
+mo_status mo_cluster_discover(mo_cluster_options *o, mo_error *err);
 
 #endif

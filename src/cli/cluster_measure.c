@@ -193,6 +193,7 @@ static mo_status prepare(work *w, mo_error *err)
     size_t n = (size_t) w->cluster->n_devices;
     mo_status status = copy_notes(w, err);
 
+    wants.no_measure = true; /* of ways to do products, which takes longer */
     if (status == MO_OK)
         status = mo_exec_units_make(w->cluster, w->transport->n_ranks(w->world),
                                     w->rank, &wants, &w->units, err);
