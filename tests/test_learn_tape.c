@@ -41,6 +41,18 @@ static mo_var product_turned(mo_tape *t)
     return mo_tape_product_turned(t, w(t, A), w(t, B));
 }
 
+static mo_var layer(mo_tape *t)
+{
+    mo_var turned = mo_tape_columns(t, w(t, D), 0, WIDE);
+
+    return mo_tape_layer(t, w(t, A), w(t, C), turned);
+}
+
+static mo_var power(mo_tape *t)
+{
+    return mo_tape_exp(t, w(t, A));
+}
+
 static mo_var sum(mo_tape *t)
 {
     return mo_tape_sum(t, w(t, A), w(t, B));
@@ -150,9 +162,10 @@ static mo_var deep(mo_tape *t)
 }
 
 static maker *const makers[] = {
-    product, product_turned, sum,         sum_of_row, times,  square,  scaled,
-    relu,    tangent,        sigmoid,     beside,     below,  columns, rows_of,
-    total,   gathered,       log_softmax, softmax,    picked, deep,
+    product, product_turned, sum,     sum_of_row, times,       square,
+    scaled,  relu,           tangent, sigmoid,    beside,      below,
+    columns, rows_of,        total,   gathered,   log_softmax, softmax,
+    picked,  deep,           layer,   power,
 };
 
 static mo_weights make_weights(uint64_t seed)

@@ -39,6 +39,11 @@ typedef struct mo_task {
     void *context;
     /* NULL, or one without pairs: to be given what is proven between ops. */
     mo_strength *strength;
+    /* Of methods that learn; NULL: none. */
+    const char *policy; /* a file: read first if it is there, written at the
+                           end */
+    const char *curve;  /* a file for how well it did in the course of time */
+    bool no_learning;   /* only draw from the policy as it is */
 } mo_task;
 
 typedef struct mo_placed {
@@ -60,7 +65,8 @@ typedef struct mo_method {
 
 extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
     mo_method_m_etf, mo_method_m_sct, mo_method_getf, mo_method_heft,
-    mo_method_peft, mo_method_cpop, mo_method_pesto, mo_method_hare;
+    mo_method_peft, mo_method_cpop, mo_method_pesto, mo_method_hare,
+    mo_method_placeto;
 
 extern const mo_method *const mo_methods[]; /* ends with NULL; default first */
 

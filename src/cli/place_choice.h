@@ -19,6 +19,8 @@ typedef struct mo_place_options {
     int64_t seed, threads, rounds;
     const char *assist; /* NULL: the embedded solver, if it is here */
     bool drop_device;
+    const char *policy, *curve; /* files of methods that learn, or NULL */
+    bool no_learning;
 } mo_place_options;
 
 /* A person is waiting. */
@@ -47,7 +49,13 @@ typedef struct mo_place_options {
       MO_OPTION_TEXT, .to = &(o)->assist,                                      \
       .choices = MO_PLACE_ASSIST_CHOICES },                                    \
     { 0, "drop-device", NULL, "tell what each device is worth, too",           \
-      MO_OPTION_FLAG, .to = &(o)->drop_device }
+      MO_OPTION_FLAG, .to = &(o)->drop_device },                               \
+    { 0, "policy", "FILE", "what is learned goes on there",                    \
+      MO_OPTION_TEXT, .to = &(o)->policy },                                    \
+    { 0, "no-learning", NULL, "use the policy as it is",                       \
+      MO_OPTION_FLAG, .to = &(o)->no_learning },                               \
+    { 0, "curve", "FILE", "how well it went while learning, as CSV",           \
+      MO_OPTION_TEXT, .to = &(o)->curve }
 /* clang-format on */
 
 /* The methods that were named, each once; free() them. */

@@ -83,6 +83,9 @@ static mo_task task_for(const mo_place_setting *setting, const mo_instance *x,
                       .stop = stop,
                       .assist = setting->assist,
                       .found = setting->found,
+                      .policy = o->policy,
+                      .curve = o->curve,
+                      .no_learning = o->no_learning,
                       .tell = mo_place_news_tell,
                       .context = news };
 }

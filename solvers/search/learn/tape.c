@@ -151,6 +151,12 @@ void mo_tape_free(mo_tape *tape)
     free(tape);
 }
 
+void mo_tape_lead(mo_tape *tape, mo_real *gradient)
+{
+    assert(tape->gradient && gradient);
+    tape->gradient = gradient;
+}
+
 void mo_tape_wipe(mo_tape *tape)
 {
     for (mo_tape_block *block = tape->blocks; block; block = block->next)
@@ -161,6 +167,12 @@ void mo_tape_wipe(mo_tape *tape)
 bool mo_tape_failed(const mo_tape *tape)
 {
     return tape->failed;
+}
+
+mo_var mo_tape_fail(mo_tape *tape)
+{
+    tape->failed = true;
+    return 0;
 }
 
 size_t mo_tape_bytes(const mo_tape *tape)

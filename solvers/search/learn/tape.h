@@ -27,9 +27,15 @@ typedef int mo_var;
 mo_tape *mo_tape_new(const mo_weights *weights, mo_real *gradient);
 void mo_tape_free(mo_tape *tape);
 
+/* From here on derivatives are added there; on a tape that was made with some
+ * such place. */
+void mo_tape_lead(mo_tape *tape, mo_real *gradient);
+
 /* Forgets all matrices and keeps the memory. */
 void mo_tape_wipe(mo_tape *tape);
 bool mo_tape_failed(const mo_tape *tape);
+/* As when there is no memory: there was none for who uses it.  Returns 0. */
+mo_var mo_tape_fail(mo_tape *tape);
 size_t mo_tape_bytes(const mo_tape *tape);
 
 int mo_tape_rows(const mo_tape *tape, mo_var a);
@@ -47,6 +53,8 @@ mo_var mo_tape_zeros(mo_tape *tape, int rows, int cols);
 
 mo_var mo_tape_product(mo_tape *tape, mo_var a, mo_var b);        /* a b */
 mo_var mo_tape_product_turned(mo_tape *tape, mo_var a, mo_var b); /* a b^T */
+/* max(a b + bias, 0), where every row gets the one of bias. */
+mo_var mo_tape_layer(mo_tape *tape, mo_var a, mo_var b, mo_var bias);
 /* Of the same shape; or b is one row, which every row of a gets. */
 mo_var mo_tape_sum(mo_tape *tape, mo_var a, mo_var b);
 mo_var mo_tape_times(mo_tape *tape, mo_var a, mo_var b); /* element by element,
@@ -54,6 +62,7 @@ mo_var mo_tape_times(mo_tape *tape, mo_var a, mo_var b); /* element by element,
 mo_var mo_tape_scaled(mo_tape *tape, mo_var a, double by);
 mo_var mo_tape_relu(mo_tape *tape, mo_var a);
 mo_var mo_tape_tanh(mo_tape *tape, mo_var a);
+mo_var mo_tape_exp(mo_tape *tape, mo_var a);
 mo_var mo_tape_sigmoid(mo_tape *tape, mo_var a);
 
 /* Side by side; of the same number of rows. */

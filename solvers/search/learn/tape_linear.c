@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <string.h>
 
 #include "solvers/search/learn/tape_parts.h"
 
@@ -9,9 +10,11 @@
  * number of its threads.
  */
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* c[m][n] += a[m][k] b[k][n] */
-static void add_product(const mo_real *restrict a, const mo_real *restrict b,
-                        mo_real *restrict c, int m, int k, int n)
+INLINE void add_product_of(const mo_real *restrict a, const mo_real *restrict b,
+                           mo_real *restrict c, int m, int k, int n)
 {
     for (int i = 0; i < m; i++, a += k, c += n)
         for (int l = 0; l < k; l++) {
@@ -23,26 +26,10 @@ static void add_product(const mo_real *restrict a, const mo_real *restrict b,
         }
 }
 
-/* c[m][n] += a[m][k] b[n][k]^T */
-static void add_product_turned(const mo_real *restrict a,
-                               const mo_real *restrict b, mo_real *restrict c,
-                               int m, int k, int n)
-{
-    for (int i = 0; i < m; i++, a += k, c += n)
-        for (int j = 0; j < n; j++) {
-            const mo_real *row = b + (size_t) j * (size_t) k;
-            mo_real sum = 0;
-
-            for (int l = 0; l < k; l++)
-                sum += a[l] * row[l];
-            c[j] += sum;
-        }
-}
-
 /* c[k][n] += a[m][k]^T b[m][n] */
-static void add_turned_product(const mo_real *restrict a,
-                               const mo_real *restrict b, mo_real *restrict c,
-                               int m, int k, int n)
+INLINE void add_turned_product_of(const mo_real *restrict a,
+                                  const mo_real *restrict b,
+                                  mo_real *restrict c, int m, int k, int n)
 {
     for (int i = 0; i < m; i++, a += k, b += n)
         for (int l = 0; l < k; l++) {
@@ -54,6 +41,45 @@ static void add_turned_product(const mo_real *restrict a,
         }
 }
 
+/* Loops whose number of turns is known become vectors. */
+static void add_product(const mo_real *a, const mo_real *b, mo_real *c, int m,
+                        int k, int n)
+{
+    if (n == 8)
+        add_product_of(a, b, c, m, k, 8);
+    else if (n == 32)
+        add_product_of(a, b, c, m, k, 32);
+    else
+        add_product_of(a, b, c, m, k, n);
+}
+
+static void add_turned_product(const mo_real *a, const mo_real *b, mo_real *c,
+                               int m, int k, int n)
+{
+    if (n == 8)
+        add_turned_product_of(a, b, c, m, k, 8);
+    else if (n == 32)
+        add_turned_product_of(a, b, c, m, k, 32);
+    else
+        add_turned_product_of(a, b, c, m, k, n);
+}
+
+/* c[m][n] += a[m][k] b[n][k]^T */
+static void add_product_turned(mo_tape *tape, const mo_real *a,
+                               const mo_real *b, mo_real *c, int m, int k,
+                               int n)
+{
+    size_t bytes = (size_t) k * (size_t) n * sizeof(mo_real);
+    mo_real *turned = mo_tape_memory(tape, bytes);
+
+    if (!turned)
+        return;
+    for (int l = 0; l < k; l++)
+        for (int j = 0; j < n; j++)
+            turned[l * n + j] = b[j * k + l];
+    add_product(a, turned, c, m, k, n);
+}
+
 static void back_from_product(mo_tape *tape, const mo_tape_node *made)
 {
     const mo_tape_node *a = mo_tape_at(tape, made->a);
@@ -63,7 +89,7 @@ static void back_from_product(mo_tape *tape, const mo_tape_node *made)
 
     if (!to_a || !to_b)
         return;
-    add_product_turned(made->gradient, b->values, to_a, a->rows, b->cols,
+    add_product_turned(tape, made->gradient, b->values, to_a, a->rows, b->cols,
                        a->cols);
     add_turned_product(a->values, made->gradient, to_b, a->rows, a->cols,
                        b->cols);
@@ -111,13 +137,86 @@ mo_var mo_tape_product_turned(mo_tape *tape, mo_var a, mo_var b)
     assert(mo_tape_cols(tape, b) == k);
     made->a = a;
     made->b = b;
-    add_product_turned(mo_tape_values(tape, a), mo_tape_values(tape, b),
+    add_product_turned(tape, mo_tape_values(tape, a), mo_tape_values(tape, b),
                        made->values, m, k, n);
     return mo_tape_made(tape, made);
 }
 
-static void add_all(const mo_real *from, mo_real *to, size_t n)
+/* ------------------------------------------------------------------- layers */
+
+/* What came out as 0 was cut off there, and nothing goes back through it. */
+INLINE void back_through_of(const mo_real *restrict values,
+                            mo_real *restrict gradient, mo_real *restrict bias,
+                            int m, int n)
 {
+    for (int i = 0; i < m; i++, values += n, gradient += n)
+        for (int j = 0; j < n; j++) {
+            gradient[j] = values[j] > 0 ? gradient[j] : 0;
+            bias[j] += gradient[j];
+        }
+}
+
+static void back_from_layer(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_tape_node *a = mo_tape_at(tape, made->a);
+    const mo_tape_node *b = mo_tape_at(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+    mo_real *to_bias = mo_tape_gradient_of(tape, made->n);
+
+    if (!to_a || !to_b || !to_bias)
+        return;
+    if (made->cols == 8)
+        back_through_of(made->values, made->gradient, to_bias, made->rows, 8);
+    else
+        back_through_of(made->values, made->gradient, to_bias, made->rows,
+                        made->cols);
+    add_product_turned(tape, made->gradient, b->values, to_a, a->rows, b->cols,
+                       a->cols);
+    add_turned_product(a->values, made->gradient, to_b, a->rows, a->cols,
+                       b->cols);
+}
+
+INLINE void cut_of(mo_real *values, size_t m, int n)
+{
+    for (size_t i = 0; i < m; i++, values += n)
+        for (int j = 0; j < n; j++)
+            values[j] = values[j] > 0 ? values[j] : 0;
+}
+
+mo_var mo_tape_layer(mo_tape *tape, mo_var a, mo_var b, mo_var bias)
+{
+    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
+    int n = mo_tape_cols(tape, b);
+    mo_tape_node *made = mo_tape_make(tape, m, n, back_from_layer);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_rows(tape, b) == k && mo_tape_cols(tape, bias) == n &&
+           mo_tape_rows(tape, bias) == 1);
+    made->a = a;
+    made->b = b;
+    made->n = bias;
+    for (int i = 0; i < m; i++)
+        memcpy(made->values + (size_t) i * (size_t) n,
+               mo_tape_values(tape, bias), (size_t) n * sizeof(mo_real));
+    add_product(mo_tape_values(tape, a), mo_tape_values(tape, b), made->values,
+                m, k, n);
+    if (n == 8)
+        cut_of(made->values, (size_t) m, 8);
+    else
+        cut_of(made->values, (size_t) m, n);
+    return mo_tape_made(tape, made);
+}
+
+/* --------------------------------------------------------------------- sums */
+
+static void add_all(const mo_real *restrict from, mo_real *restrict to,
+                    size_t n)
+{
+    for (; n >= 8; n -= 8, from += 8, to += 8)
+        for (size_t i = 0; i < 8; i++)
+            to[i] += from[i];
     for (size_t i = 0; i < n; i++)
         to[i] += from[i];
 }
@@ -133,9 +232,11 @@ static void back_from_sum(mo_tape *tape, const mo_tape_node *made)
     if (!to_a || !to_b)
         return;
     add_all(made->gradient, to_a, mo_tape_size(made));
-    for (int i = 0; i < made->rows; i++)
-        add_all(made->gradient + (size_t) i * cols,
-                to_b + (rows == 1 ? 0 : (size_t) i * cols), cols);
+    if (rows == made->rows)
+        add_all(made->gradient, to_b, mo_tape_size(made));
+    else
+        for (int i = 0; i < made->rows; i++)
+            add_all(made->gradient + (size_t) i * cols, to_b, cols);
 }
 
 mo_var mo_tape_sum(mo_tape *tape, mo_var a, mo_var b)
@@ -151,10 +252,14 @@ mo_var mo_tape_sum(mo_tape *tape, mo_var a, mo_var b)
     assert(rows == 1 || rows == made->rows);
     made->a = a;
     made->b = b;
-    add_all(mo_tape_values(tape, a), made->values, mo_tape_size(made));
-    for (int i = 0; i < made->rows; i++)
-        add_all(mo_tape_values(tape, b) + (rows == 1 ? 0 : (size_t) i * cols),
-                made->values + (size_t) i * cols, cols);
+    memcpy(made->values, mo_tape_values(tape, a),
+           mo_tape_size(made) * sizeof(mo_real));
+    if (rows == made->rows)
+        add_all(mo_tape_values(tape, b), made->values, mo_tape_size(made));
+    else
+        for (int i = 0; i < made->rows; i++)
+            add_all(mo_tape_values(tape, b), made->values + (size_t) i * cols,
+                    cols);
     return mo_tape_made(tape, made);
 }
 

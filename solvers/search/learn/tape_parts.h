@@ -15,11 +15,11 @@ typedef void mo_tape_way_back(mo_tape *tape, const mo_tape_node *made);
 struct mo_tape_node {
     int rows, cols;
     mo_real *values;
-    mo_real *gradient;      /* NULL: not yet */
+    mo_real *gradient;      /* NULL: not yet; a way back may spoil it */
     mo_tape_way_back *back; /* NULL: nothing comes before it */
     mo_var a, b;
     const mo_var *parts; /* of several */
-    int n;               /* of parts; or where columns begin */
+    int n;               /* of parts; or where columns begin; or a third */
     const int *pick, *list;
     const double *factor;
     double by;

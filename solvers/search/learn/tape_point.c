@@ -54,6 +54,24 @@ mo_var mo_tape_tanh(mo_tape *tape, mo_var a)
     return mo_tape_made(tape, made);
 }
 
+static void back_from_exp(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += made->gradient[i] * made->values[i];
+}
+
+mo_var mo_tape_exp(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_exp, &x);
+
+    for (size_t i = 0; made && i < mo_tape_size(made); i++)
+        made->values[i] = (mo_real) exp((double) x[i]);
+    return mo_tape_made(tape, made);
+}
+
 static void back_from_sigmoid(mo_tape *tape, const mo_tape_node *made)
 {
     mo_real *to = mo_tape_gradient_of(tape, made->a);

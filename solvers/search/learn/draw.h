@@ -1,0 +1,17 @@
+/*
+ * draw.h - one of several, by its probability.
+ */
+#ifndef MO_LEARN_DRAW_H
+#define MO_LEARN_DRAW_H
+
+#include "base/random.h"
+#include "solvers/search/learn/real.h"
+
+/* logs: the logarithms of n probabilities, whose sum is 1; those that are not
+ * allowed are so small that their power is 0. */
+int mo_draw(const mo_real *logs, int n, mo_random *random);
+
+/* The most probable one, the first of equals. */
+int mo_draw_likeliest(const mo_real *logs, int n);
+
+#endif

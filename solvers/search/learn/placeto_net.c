@@ -1,0 +1,209 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solvers/search/learn/placeto.h"
+
+/* Numbers that a unit is told in; those of the layer before the last. */
+enum { WIDTH = 8, HIDDEN = 32, ROUNDS = 8 };
+
+/* What is told of a unit behind its times; then where it is. */
+enum { SENDS, STARTS, VISITED, IS_NEXT };
+
+/* Pairs of a matrix and what is added behind it. */
+enum {
+    INTO = 0,
+    SAY = 2, /* for each direction: what is said, and what is made of it */
+    HEAR = 6,
+    POOL = 10,
+    THINK = 12,
+    CHOOSE = 14
+};
+
+/* What must not be chosen. */
+static const double never = -1e9;
+
+static mo_status add_layer(mo_placeto *p, const char *name, int rows, int cols,
+                           uint64_t seed, mo_error *err)
+{
+    char bias[MO_WEIGHTS_NAME] = "0-";
+    int matrix = mo_weights_add(&p->weights, name, rows, cols, 1, seed), row;
+
+    strncat(bias, name, sizeof bias - 3);
+    row = mo_weights_add(&p->weights, bias, 1, cols, 0, seed);
+    if (matrix < 0 || row < 0)
+        return mo_fail_memory(err);
+    p->layers[p->n_layers++] = matrix;
+    p->layers[p->n_layers++] = row;
+    return MO_OK;
+}
+
+mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err)
+{
+    const struct {
+        const char *name;
+        int rows, cols;
+    } layers[] = {
+        { "into", placeto->n_features, WIDTH },
+        { "say-down", WIDTH, WIDTH },
+        { "say-up", WIDTH, WIDTH },
+        { "hear-down", WIDTH, WIDTH },
+        { "hear-up", WIDTH, WIDTH },
+        { "pool", 2 * WIDTH, WIDTH },
+        { "think", 5 * WIDTH, HIDDEN },
+        { "choose", HIDDEN, placeto->n_devices },
+    };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        if (status == MO_OK)
+            status = add_layer(placeto, layers[i].name, layers[i].rows,
+                               layers[i].cols, seed, err);
+    return status;
+}
+
+/* ----------------------------------------------------------------- features */
+
+/* When each op starts and ends where nothing waits for a device or a port: the
+ * longest way there.  Returns the last end. */
+static int64_t find_starts(const mo_placeto *p, const int *device,
+                           int64_t *start)
+{
+    const mo_instance *x = p->task->x;
+    int64_t last = 1;
+
+    for (int i = 0; i < x->n; i++) {
+        int at = device[p->units->of_op[i]];
+
+        start[i] = 0;
+        for (int q = x->in_start[i]; q < x->in_start[i + 1]; q++) {
+            int flow = x->in_flows[q], from = x->flows[flow].from;
+            int there = device[p->units->of_op[from]];
+            int64_t ready = start[from] + mo_instance_p_ns(x, from, there) +
+                            mo_instance_flow_ns(x, flow, there, at);
+
+            if (ready > start[i])
+                start[i] = ready;
+        }
+        if (start[i] + mo_instance_p_ns(x, i, at) > last)
+            last = start[i] + mo_instance_p_ns(x, i, at);
+    }
+    return last;
+}
+
+void mo_placeto_features(const mo_placeto *placeto, const int *device, int c,
+                         int64_t *scratch, mo_real *features)
+{
+    const mo_placeto *p = placeto;
+    int64_t last = find_starts(p, device, scratch);
+    int k = p->n_devices;
+
+    memcpy(features, p->fixed,
+           (size_t) p->n * (size_t) p->n_features * sizeof *features);
+    for (int u = 0; u < p->n; u++, features += p->n_features) {
+        int op = p->units->ops[p->units->start[u]];
+
+        features[k + MO_PLACETO_TOLD + device[u]] = 1;
+        features[k + STARTS] = (mo_real) scratch[op] / (mo_real) last;
+        features[k + VISITED] = u < p->first[c];
+        features[k + IS_NEXT] = p->first[c] <= u && u < p->first[c + 1];
+    }
+}
+
+/* ------------------------------------------------------------------ network */
+
+static mo_var layer(const mo_placeto *p, mo_tape *t, mo_var a, int which)
+{
+    return mo_tape_layer(t, a, mo_tape_weight(t, p->layers[which]),
+                         mo_tape_weight(t, p->layers[which + 1]));
+}
+
+static mo_var last_layer(const mo_placeto *p, mo_tape *t, mo_var a, int which)
+{
+    mo_var product = mo_tape_product(t, a, mo_tape_weight(t, p->layers[which]));
+
+    return mo_tape_sum(t, product, mo_tape_weight(t, p->layers[which + 1]));
+}
+
+/* What a unit is after so many rounds of hearing from its neighbours. */
+static mo_var pass(const mo_placeto *p, mo_tape *t, mo_var first,
+                   const mo_lists *from, int way)
+{
+    mo_var is = first;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        mo_var said = layer(p, t, is, SAY + 2 * way);
+        mo_var heard = mo_tape_gathered(t, said, from->start, from->list, p->n);
+
+        is = mo_tape_sum(t, first,
+                         mo_tape_relu(t, layer(p, t, heard, HEAR + 2 * way)));
+    }
+    return is;
+}
+
+/* The sum over some of the units for each of part c; in a large graph there are
+ * more of them, which must not make it larger. */
+static mo_var pooled(const mo_placeto *p, mo_tape *t, mo_var of,
+                     const mo_lists *lists, int c)
+{
+    int first = p->first[c], n = p->first[c + 1] - first;
+    mo_var sum = mo_tape_gathered(t, of, lists->start + first, lists->list, n);
+
+    return mo_tape_scaled(t, sum, 1 / sqrt((double) p->n));
+}
+
+static mo_var part_of(const mo_placeto *p, mo_tape *t, mo_var a, int c)
+{
+    int first = p->first[c], n = p->first[c + 1] - first;
+    int *rows = malloc(((size_t) n + 1) * sizeof *rows);
+    mo_var part = 0;
+
+    if (!rows)
+        return mo_tape_fail(t);
+    for (int i = 0; i < n; i++)
+        rows[i] = first + i;
+    part = mo_tape_rows_of(t, a, rows, n);
+    free(rows);
+    return part;
+}
+
+static mo_var masked(const mo_placeto *p, mo_tape *t, mo_var logits, int c)
+{
+    int n = p->first[c + 1] - p->first[c], k = p->n_devices;
+    mo_real *mask = calloc((size_t) n * (size_t) k + 1, sizeof *mask);
+    mo_var sum;
+
+    if (!mask)
+        return mo_tape_fail(t);
+    for (int i = 0; i < n; i++) {
+        int pin = p->units->pin[p->first[c] + i];
+
+        for (int d = 0; d < k; d++)
+            if (pin != MO_FREE && pin != d)
+                mask[i * k + d] = (mo_real) never;
+    }
+    sum = mo_tape_sum(t, logits, mo_tape_given(t, n, k, mask));
+    free(mask);
+    return sum;
+}
+
+mo_var mo_placeto_logs(const mo_placeto *placeto, mo_tape *tape,
+                       const mo_real *features, int c)
+{
+    const mo_placeto *p = placeto;
+    mo_var told = mo_tape_given(tape, p->n, p->n_features, features);
+    mo_var first = layer(p, tape, told, INTO);
+    mo_var ways[2], parts[4], is, pool;
+
+    ways[0] = pass(p, tape, first, &p->parents, 0);
+    ways[1] = pass(p, tape, first, &p->children, 1);
+    is = mo_tape_beside(tape, ways, 2);
+    pool = layer(p, tape, is, POOL);
+    parts[0] = part_of(p, tape, is, c);
+    parts[1] = pooled(p, tape, pool, &p->near.before, c);
+    parts[2] = pooled(p, tape, pool, &p->near.after, c);
+    parts[3] = pooled(p, tape, pool, &p->near.beside, c);
+    is = layer(p, tape, mo_tape_beside(tape, parts, 4), THINK);
+    return mo_tape_log_softmax(
+        tape, masked(p, tape, last_layer(p, tape, is, CHOOSE), c));
+}

@@ -1,0 +1,388 @@
+#include <config.h>
+
+#include "solvers/search/learn/school.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/team.h"
+#include "solvers/search/learn/adam.h"
+
+/* Episodes of a batch; returns that the next ones are compared with. */
+enum { BATCH = 8, REMEMBERED = 10 };
+
+/* How much evenness is worth at first, and how fast that fades. */
+static const double entropy_first = 0.02, entropy_fades = 0.995;
+
+/* What a thread has of its own. */
+typedef struct seat {
+    mo_tape *drawing; /* without derivatives */
+    mo_tape *learning;
+    mo_score *score;
+} seat;
+
+typedef struct episode {
+    int *choices, *device;
+    double *scores; /* n_parts + 1 */
+    double *advantage;
+    mo_real *gradient;
+    mo_scored last;
+    mo_status status;
+    bool done;
+} episode;
+
+typedef struct school {
+    const mo_task *task;
+    const mo_units *units;
+    const mo_pupil *pupil;
+    seat *seats;
+    int n_seats;
+    episode episodes[BATCH];
+    double *returns; /* the last of each part: by part, REMEMBERED each */
+    int64_t n_returns;
+    mo_real *gradient;
+    mo_adam adam;
+    int64_t batch; /* its number */
+    double entropy;
+    bool trains;
+
+    int *best; /* by unit */
+    mo_scored best_is;
+    mo_out *curve;
+    int64_t begun_ns;
+} school;
+
+/* ----------------------------------------------------------------- a batch */
+
+static void draw_one(void *context, int job, int thread)
+{
+    school *s = context;
+    episode *e = &s->episodes[job];
+    seat *own = &s->seats[thread];
+    mo_random random = { mo_random_seed(s->task->seed,
+                                        (uint64_t) (s->batch * BATCH + job)) };
+    /* What is likeliest is looked at now and then. */
+    bool likeliest = job == 0 && s->batch % 8 == 0;
+
+    e->done = false;
+    e->status = MO_OK;
+    if (s->batch > 0 && mo_stop_now(s->task->stop))
+        return;
+    e->status =
+        s->pupil->attend(s->pupil, own->drawing, own->score, &random, likeliest,
+                         e->choices, e->device, e->scores, &e->last, NULL);
+    e->done = e->status == MO_OK;
+}
+
+/* From a part on, what an episode gained. */
+static double return_of(const school *s, const episode *e, int part)
+{
+    return e->scores[part] - e->scores[s->pupil->n_parts];
+}
+
+static double mean_return(const school *s, int part)
+{
+    int n = s->n_returns < REMEMBERED ? (int) s->n_returns : REMEMBERED;
+    double sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += s->returns[(size_t) part * REMEMBERED + (size_t) i];
+    return n > 0 ? sum / n : 0;
+}
+
+/* The first batch has nothing before it: it is compared with itself. */
+static void remember(school *s)
+{
+    for (int j = 0; j < BATCH; j++) {
+        size_t at = (size_t) (s->n_returns % REMEMBERED);
+
+        for (int c = 0; c < s->pupil->n_parts; c++)
+            s->returns[(size_t) c * REMEMBERED + at] =
+                return_of(s, &s->episodes[j], c);
+        s->n_returns++;
+    }
+}
+
+/* Returns are of one size whatever the graph: that of what they differ by. */
+static void find_advantages(school *s)
+{
+    bool first = s->n_returns == 0;
+
+    if (first)
+        remember(s);
+    for (int c = 0; c < s->pupil->n_parts; c++) {
+        double mean = mean_return(s, c), square = 1e-12;
+
+        for (int j = 0; j < BATCH; j++) {
+            double *advantage = &s->episodes[j].advantage[c];
+
+            *advantage = return_of(s, &s->episodes[j], c) - mean;
+            square += *advantage * *advantage / BATCH;
+        }
+        for (int j = 0; j < BATCH; j++)
+            s->episodes[j].advantage[c] /= sqrt(square);
+    }
+    if (!first)
+        remember(s);
+}
+
+static void learn_one(void *context, int job, int thread)
+{
+    school *s = context;
+    episode *e = &s->episodes[job];
+
+    memset(e->gradient, 0, s->pupil->weights->n_values * sizeof *e->gradient);
+    mo_tape_lead(s->seats[thread].learning, e->gradient);
+    e->status = s->pupil->learn(s->pupil, s->seats[thread].learning, e->choices,
+                                e->advantage, s->entropy, NULL);
+}
+
+static mo_status step(school *s, mo_error *err)
+{
+    mo_weights *weights = s->pupil->weights;
+
+    memset(s->gradient, 0, weights->n_values * sizeof *s->gradient);
+    for (int j = 0; j < BATCH; j++) {
+        if (s->episodes[j].status != MO_OK)
+            return mo_fail_memory(err);
+        for (size_t i = 0; i < weights->n_values; i++)
+            s->gradient[i] += s->episodes[j].gradient[i] / BATCH;
+    }
+    mo_adam_step(&s->adam, weights, s->gradient);
+    s->entropy *= entropy_fades;
+    return MO_OK;
+}
+
+/* ------------------------------------------------------------------ the best
+ */
+
+static double seconds(const school *s)
+{
+    return (double) (mo_stop_clock_ns() - s->begun_ns) / 1e9;
+}
+
+/* What fits is better than what does not. */
+static bool is_better(const mo_scored *a, const mo_scored *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
+}
+
+static void tell(const school *s, double mean)
+{
+    char what[80];
+    const mo_news news = { .makespan_ns = s->best_is.makespan_ns,
+                           .seconds = seconds(s),
+                           .what = what };
+
+    if (!s->task->tell)
+        return;
+    snprintf(what, sizeof what, "episode %lld, mean %.3f of one device",
+             (long long) (s->batch + 1) * BATCH, mean);
+    s->task->tell(s->task->context, &news);
+}
+
+/* Episodes that a stop left out are not there. */
+static mo_status look_at_batch(school *s, bool *whole, mo_error *err)
+{
+    double mean = 0, least = INFINITY;
+    int n = 0;
+
+    for (int j = 0; j < BATCH; j++) {
+        episode *e = &s->episodes[j];
+
+        if (e->status != MO_OK)
+            return mo_fail_memory(err);
+        if (!e->done)
+            continue;
+        n++;
+        mean += e->last.score;
+        least = fmin(least, e->last.score);
+        if (!is_better(&e->last, &s->best_is))
+            continue;
+        s->best_is = e->last;
+        memcpy(s->best, e->device, (size_t) s->units->n * sizeof *s->best);
+    }
+    *whole = n == BATCH;
+    if (n == 0)
+        return MO_OK;
+    tell(s, mean / n);
+    if (s->curve)
+        mo_out_printf(s->curve, "%lld,%.6f,%.6f,%.6f,%.6f\n",
+                      (long long) s->batch * BATCH + n, mean / n, least,
+                      s->best_is.score, (double) s->best_is.makespan_ns / 1e6);
+    return MO_OK;
+}
+
+/* -------------------------------------------------------------------- school
+ */
+
+static bool goes_on(const school *s)
+{
+    if (s->batch == 0)
+        return true;
+    if (s->task->rounds > 0 && s->batch >= s->task->rounds)
+        return false;
+    return !mo_stop_now(s->task->stop);
+}
+
+static mo_status know_begin(school *s, mo_error *err)
+{
+    memcpy(s->best, s->pupil->begin, (size_t) s->units->n * sizeof *s->best);
+    return mo_score_of(s->seats[0].score, s->best, &s->best_is, err);
+}
+
+static mo_status train(school *s, mo_error *err)
+{
+    mo_status status = know_begin(s, err);
+
+    for (; goes_on(s) && status == MO_OK; s->batch++) {
+        bool whole = false;
+
+        mo_team_run(s->n_seats, BATCH, draw_one, s);
+        status = look_at_batch(s, &whole, err);
+        if (status != MO_OK || !whole || !s->trains)
+            continue;
+        find_advantages(s);
+        mo_team_run(s->n_seats, BATCH, learn_one, s);
+        status = step(s, err);
+    }
+    return status;
+}
+
+static mo_status open_seats(school *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    s->n_seats = s->task->threads > 0 ? s->task->threads : mo_team_cores();
+    if (s->n_seats > BATCH)
+        s->n_seats = BATCH;
+    s->seats = calloc((size_t) s->n_seats, sizeof *s->seats);
+    if (!s->seats)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n_seats && status == MO_OK; i++) {
+        seat *own = &s->seats[i];
+
+        own->drawing = mo_tape_new(s->pupil->weights, NULL);
+        own->learning = mo_tape_new(s->pupil->weights, s->gradient);
+        if (!own->drawing || !own->learning)
+            return mo_fail_memory(err);
+        status = mo_score_new(s->task, s->units, &own->score, err);
+    }
+    return status;
+}
+
+static bool open_episode(const school *s, episode *e)
+{
+    size_t parts = (size_t) s->pupil->n_parts + 1;
+
+    e->choices = calloc((size_t) s->pupil->n_choices + 1, sizeof *e->choices);
+    e->device = calloc((size_t) s->units->n + 1, sizeof *e->device);
+    e->scores = calloc(parts, sizeof *e->scores);
+    e->advantage = calloc(parts, sizeof *e->advantage);
+    e->gradient = calloc(s->pupil->weights->n_values + 1, sizeof *e->gradient);
+    return e->choices && e->device && e->scores && e->advantage && e->gradient;
+}
+
+static mo_status read_policy(const school *s, mo_error *err)
+{
+    const mo_pupil *p = s->pupil;
+
+    if (!s->task->policy || access(s->task->policy, F_OK) != 0)
+        return MO_OK;
+    return mo_weights_read(p->weights, p->kind, p->about, p->n_about,
+                           s->task->policy, err);
+}
+
+static mo_status open_school(school *s, mo_error *err)
+{
+    size_t returns = (size_t) s->pupil->n_parts * REMEMBERED + 1;
+    bool room = true;
+    mo_status status = read_policy(s, err);
+
+    if (status != MO_OK)
+        return status;
+    s->gradient = calloc(s->pupil->weights->n_values + 1, sizeof *s->gradient);
+    s->best = calloc((size_t) s->units->n + 1, sizeof *s->best);
+    s->returns = calloc(returns, sizeof *s->returns);
+    for (int j = 0; j < BATCH; j++)
+        room = open_episode(s, &s->episodes[j]) && room;
+    if (!s->gradient || !s->best || !s->returns || !room)
+        return mo_fail_memory(err);
+    status = mo_adam_init(&s->adam, s->pupil->weights, err);
+    if (status == MO_OK)
+        status = open_seats(s, err);
+    if (status == MO_OK && s->task->curve) {
+        status = mo_out_open(s->task->curve, &s->curve, err);
+        if (status == MO_OK)
+            mo_out_text(s->curve,
+                        "episodes,mean,least,best,best_makespan_ms\n");
+    }
+    return status;
+}
+
+static void close_school(school *s)
+{
+    for (int i = 0; s->seats && i < s->n_seats; i++) {
+        mo_tape_free(s->seats[i].drawing);
+        mo_tape_free(s->seats[i].learning);
+        mo_score_free(s->seats[i].score);
+    }
+    for (int j = 0; j < BATCH; j++) {
+        free(s->episodes[j].choices);
+        free(s->episodes[j].device);
+        free(s->episodes[j].scores);
+        free(s->episodes[j].advantage);
+        free(s->episodes[j].gradient);
+    }
+    mo_adam_clear(&s->adam);
+    mo_out_abandon(s->curve);
+    free(s->seats);
+    free(s->gradient);
+    free(s->best);
+    free(s->returns);
+}
+
+/* What was learned and how is written whatever ended it. */
+static mo_status write_down(school *s, mo_error *err)
+{
+    const mo_pupil *p = s->pupil;
+    mo_status status = MO_OK;
+
+    if (s->curve) {
+        status = mo_out_commit(s->curve, err);
+        s->curve = NULL;
+    }
+    if (status == MO_OK && s->task->policy && s->trains)
+        status = mo_weights_write(p->weights, p->kind, p->about, p->n_about,
+                                  s->task->policy, err);
+    return status;
+}
+
+mo_status mo_school(const mo_task *task, const mo_units *units,
+                    const mo_pupil *pupil, mo_placed *placed, mo_error *err)
+{
+    school s = { .task = task,
+                 .units = units,
+                 .pupil = pupil,
+                 .adam = { .rate = pupil->rate, .most = 5 },
+                 .entropy = entropy_first,
+                 .trains = !task->no_learning,
+                 .begun_ns = mo_stop_clock_ns() };
+    mo_status status = open_school(&s, err);
+
+    if (status == MO_OK)
+        status = train(&s, err);
+    if (status == MO_OK)
+        status = write_down(&s, err);
+    if (status == MO_OK)
+        status = mo_score_keep(s.seats[0].score, s.best, placed, err);
+    placed->rounds = (int) (s.batch < INT32_MAX ? s.batch : INT32_MAX);
+    close_school(&s);
+    return status;
+}

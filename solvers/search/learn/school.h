@@ -1,0 +1,58 @@
+/*
+ * school.h - how a policy is trained: REINFORCE (Williams, 1992).
+ *
+ * Batches of episodes, each drawn by the policy as it is; then a step that
+ * makes what went better than expected more probable.  What is expected is the
+ * mean of the last returns.  The best placement that was ever drawn is kept.
+ *
+ * Episodes of a batch know nothing of each other and their derivatives are
+ * added in order: the same seed gives the same answer with any number of
+ * threads.
+ */
+#ifndef MO_LEARN_SCHOOL_H
+#define MO_LEARN_SCHOOL_H
+
+#include <stdbool.h>
+
+#include "base/random.h"
+#include "solvers/search/learn/score.h"
+#include "solvers/search/learn/tape.h"
+
+typedef struct mo_pupil mo_pupil;
+
+struct mo_pupil {
+    const char *kind;    /* of its policy's file */
+    mo_weights *weights; /* what is trained */
+    const int *about;    /* numbers that its file must agree with */
+    int n_about;
+    int n_choices;       /* that an episode makes */
+    const int *begin;    /* a placement to know from the start, by unit */
+    int n_parts;         /* of an episode: each has a return of its own */
+    double rate;         /* of learning */
+    const void *context; /* the network's own */
+
+    /*
+     * Draws an episode, or takes the likeliest.  choices: what was chosen, for
+     * learn; device: the placement by unit in the end; scores[c]: before part
+     * c, and scores[n_parts]: of the end.  last is filled in for the end.  tape
+     * is wiped at will; it keeps no derivatives.
+     */
+    mo_status (*attend)(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
+                        mo_random *random, bool likeliest, int *choices,
+                        int *device, double *scores, mo_scored *last,
+                        mo_error *err);
+
+    /* Adds to the gradient of tape that of what shall fall: the choices' logs
+     * of probability, of each part times -advantage[part], and -entropy times
+     * how even all that could be chosen is. */
+    mo_status (*learn)(const mo_pupil *pupil, mo_tape *tape, const int *choices,
+                       const double *advantage, double entropy, mo_error *err);
+};
+
+/* Trains for as long as the task says (its stop, or rounds of batches), reads
+ * and writes task->policy and writes task->curve where they are given, and
+ * answers with the best. */
+mo_status mo_school(const mo_task *task, const mo_units *units,
+                    const mo_pupil *pupil, mo_placed *placed, mo_error *err);
+
+#endif

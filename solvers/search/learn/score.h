@@ -1,0 +1,39 @@
+/*
+ * score.h - what a placement comes to, for who learns to place.
+ *
+ * The makespan by the simulator that judges all methods, ops going by falling
+ * upward rank on the devices they are on.  In units of everything on the best
+ * single device, so that graphs of all sizes teach alike.  What overflows
+ * memory costs as much more as it is too large.
+ */
+#ifndef MO_LEARN_SCORE_H
+#define MO_LEARN_SCORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "schedule/units.h"
+#include "solvers/search/method.h"
+
+typedef struct mo_score mo_score; /* for one thread */
+
+typedef struct mo_scored {
+    double score;
+    int64_t makespan_ns;
+    bool fits;
+} mo_scored;
+
+mo_status mo_score_new(const mo_task *task, const mo_units *units,
+                       mo_score **score, mo_error *err);
+void mo_score_free(mo_score *score);
+
+/* device: by unit. */
+mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
+                      mo_error *err);
+
+/* Its schedule becomes the answer. */
+mo_status mo_score_keep(mo_score *score, const int *device, mo_placed *placed,
+                        mo_error *err);
+
+#endif
