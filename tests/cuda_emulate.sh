@@ -11,6 +11,8 @@ if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
     MOIRAI_CUDA=$standin
     MOIRAI_NVRTC=$standin
     MOIRAI_CUBLASLT=
+    [ ! -e "${standin%cuda.so}cublaslt.so" ] ||
+        MOIRAI_CUBLASLT=${standin%cuda.so}cublaslt.so
     MOIRAI_CUDNN=
     export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_CUBLASLT MOIRAI_CUDNN
 fi
@@ -164,7 +166,7 @@ two()
 complains "a part for each device" 1 \
     "'64,32,16' has 3 parts, but the cluster has 2 devices" \
     two --emulate 64,32,16
-complains "in groups" 1 "a part of 20 SMs: GPU 0 has " two --emulate 64,20
+complains "in groups" 1 "a part of 13 SMs: GPU 0 has " two --emulate 64,13
 complains "no more than there are" 1 "are 1040 SMs: GPU 0 has " \
     two --emulate 1000,40
 for spec in 64,x '64,' ',64' 64,-8 64,0 64,99999999; do

@@ -15,11 +15,13 @@ runs=20
 measure=
 link_tolerance=5 # percent
 networks=$top_srcdir/examples/two_branches
+predicted=$networks/model.xml
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
     measure=--no-measure
     runs=2
     link_tolerance=1000000 # kernels take their time there
+    predicted=$top_srcdir/examples/tiny_ir.xml
 elif [ -d "$data" ]; then
     networks=$networks' '$(echo "$data"/*)
 fi
@@ -105,25 +107,24 @@ links_over()
 {
     awk -v us="$(value measured_us "$dir/held.log")" \
         -v n="$(value transfers "$dir/held.log")" \
-        'BEGIN { printf "%.2f", n > 0 ? 100 * (us / (n * 5000) - 1) : 1e9 }'
+        'BEGIN { if (n) printf "%.2f", 100 * (us / (n * 5000) - 1) }'
 }
 
-# Profiled in its parts, placed, run.
+# Profiled in its parts, placed, run.  On the stand-in, whose parts do all their
+# work one after the other, a part is measured alone.
 predict()
 {
-    model=$top_srcdir/examples/two_branches
-    # shellcheck disable=SC2016,SC2086 # for another shell; a word, or none
+    # shellcheck disable=SC2016 # for another shell
     job predicted sh -ec '
-        dir=$1 model=$2
-        shift 2
-        moirai-profile run -q "$@" --runs 5 --emulate 64,32,16,8 \
-            -c "$dir/four.xml" -o "$dir/profile.xml" "$model/model.xml"
+        dir=$1 net=$2 runs=$3 measure=$4
+        moirai-profile run -q $measure ${measure:+--alone} --runs 5 \
+            --emulate 64,32,16,8 -c "$dir/four.xml" -o "$dir/profile.xml" "$net"
         moirai-place -q --time 2 -c "$dir/four.xml" -p "$dir/profile.xml" \
-            "$model/model.xml" -o "$dir/placed.sol" >"$dir/place.txt"
-        moirai-exec -q --json "$@" --emulate 64,32,16,8 --runs 20 \
-            --graph "$model/model.xml" -c "$dir/four.xml" \
+            "$net" -o "$dir/placed.sol" >"$dir/place.txt"
+        moirai-exec -q --json $measure --random-weights 1 --runs "$runs" \
+            --emulate 64,32,16,8 --graph "$net" -c "$dir/four.xml" \
             -p "$dir/profile.xml" "$dir/placed.sol"' \
-        sh "$dir" "$model" $measure
+        sh "$dir" "$predicted" "$runs" "$measure"
 }
 
 cluster four 100 5 64 32 16 8
@@ -137,7 +138,7 @@ predict
 run_jobs 300
 over=$(links_over)
 awk -v over="$over" -v most="$link_tolerance" \
-    'BEGIN { exit !(over >= 0 && over <= most) }' || {
+    'BEGIN { exit !(over != "" && over >= 0 && over <= most) }' || {
     echo "links took $over % more than the cluster says" >>"$dir/held.log"
     echo 1 >"$dir/held.status"
 }

@@ -26,6 +26,7 @@ typedef struct desc {
     cudaDataType_t scale;
     int32_t transposed[2];
     uint32_t epilogue;
+    int32_t sms; /* that it shall be fast on; 0: all */
     const void *bias;
 } desc;
 
@@ -129,6 +130,8 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t to,
         return set(&d->transposed[1], sizeof d->transposed[1], value, size);
     case CUBLASLT_MATMUL_DESC_EPILOGUE:
         return set(&d->epilogue, sizeof d->epilogue, value, size);
+    case CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET:
+        return set(&d->sms, sizeof d->sms, value, size);
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
         return set(&d->bias, sizeof d->bias, value, size);
     default:

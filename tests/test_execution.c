@@ -174,6 +174,30 @@ START_TEST(a_plan_alone_has_no_measured_times)
 }
 END_TEST
 
+START_TEST(parts_of_a_gpu_are_told)
+{
+    mo_execution e = told();
+    char *text;
+    size_t length;
+
+    e.emulated = true;
+    devices[0].sms = 64;
+    devices[1].sms = 8;
+    text = written(mo_execution_text, &e);
+    ck_assert_ptr_nonnull(strstr(text, "emulated    devices are parts of one "
+                                       "GPU; its memory bandwidth, "));
+    ck_assert_ptr_nonnull(strstr(text, " on cuda,   8 SMs  weights "));
+    free(text);
+    text = written(mo_execution_json, &e);
+    ck_assert(mo_json_is_object(text, strlen(text)));
+    ck_assert_ptr_nonnull(mo_json_find(text, "emulated", &length));
+    ck_assert_ptr_nonnull(strstr(text, "{\"parts\": [64, 8], "));
+    ck_assert_ptr_nonnull(strstr(text, "\"threads\": 0, \"sms\": 8, "));
+    free(text);
+    devices[0].sms = devices[1].sms = 0;
+}
+END_TEST
+
 SUITE(execution)
 {
     EACH(people_are_told, COUNT(lines));
@@ -181,4 +205,5 @@ SUITE(execution)
     TEST(programs_are_told_in_this_order);
     TEST(numbers_that_json_has_not_are_large);
     TEST(a_plan_alone_has_no_measured_times);
+    TEST(parts_of_a_gpu_are_told);
 }

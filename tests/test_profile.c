@@ -121,6 +121,23 @@ START_TEST(what_is_written_is_the_same_every_time)
 }
 END_TEST
 
+#define A_LINK "<link from='A' to='B' latency_us='4' gbps='8'/></profile>"
+
+START_TEST(parts_of_a_gpu_come_back)
+{
+    static const char parts[] = "<profile emulated='64,32' host='lab'>" A_LINK;
+    mo_profile *p = read_text(parts);
+    char *text = written(p);
+
+    ck_assert_str_eq(p->emulated, "64,32");
+    ck_assert_ptr_nonnull(
+        strstr(text, "<profile host=\"lab\" emulated=\"64,32\">"));
+    ck_assert_uint_eq(digest_of(parts), digest_of("<profile>" A_LINK));
+    free(text);
+    mo_profile_free(p);
+}
+END_TEST
+
 START_TEST(what_xml_cannot_hold_comes_back)
 {
     mo_profile *p = read_text("<profile><op device='&lt;&quot;&amp;' "
@@ -316,7 +333,8 @@ static const struct {
       "p.xml:2: an element <op> inside a row of a <profile>; nothing belongs "
       "there" },
     { "<profile name='x'/>",
-      "p.xml:1: a <profile> has no attribute 'name'; it has host" },
+      "p.xml:1: a <profile> has no attribute 'name'; it has host, "
+      "emulated" },
     { "<profile><op signature='x' median_us='1'/></profile>",
       "p.xml:1: this <op> has no device; give it one" },
     { "<profile><op device='A' median_us='1'/></profile>",
@@ -415,6 +433,7 @@ SUITE(profile)
 {
     TEST(rows_are_read_and_sorted);
     TEST(what_is_written_is_the_same_every_time);
+    TEST(parts_of_a_gpu_come_back);
     TEST(what_xml_cannot_hold_comes_back);
     TEST(the_digest_is_of_the_rows);
     EACH(times_are_found_by_id_then_by_model, COUNT(lookups));

@@ -156,7 +156,8 @@ static int plans_of_tile(const mo_unit *unit, bool clusters,
             (steps < (int64_t) LEAST_STEPS * parts[i] ||
              parts_of(steps, parts_of(steps, parts[i])) != parts[i]))
             continue;
-        plan.clustered = clusters && parts[i] > 1 && parts[i] <= MOST_CLUSTER;
+        plan.clustered = clusters && parts[i] > 1 && parts[i] <= MOST_CLUSTER &&
+                         parts[i] <= unit->sms;
         plan.cost = cost_of(unit, p, &plan);
         insert(plans, &n, PLANS_OF_TILE, &plan);
     }
