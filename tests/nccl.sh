@@ -89,6 +89,9 @@ export MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 right "one communicator for all, in no program" three 3 1 --runs 2
 unset MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 
+ok "a rank without NCCL" words mixed 2 --check -c "$work/two.xml" \
+    "$work/two.1.json"
+
 fault()
 {
     claim=$1

@@ -3,6 +3,7 @@
 # GPUs talk by NCCL; 0 if all is as it should be.
 #
 #     run RANKS ...               all end well, and NCCL has carried
+#     mixed RANKS ...             the last one has TCP alone: all end well
 #     kill RANKS RANK MOMENT ...  one is killed so many seconds after the start:
 #                                 the others end soon, and say who it was
 #     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP
@@ -38,9 +39,13 @@ start_rank()
     MOIRAI_RANK=$1
     NCCL_HOSTID=moirai-$1
     export MOIRAI_RANK NCCL_HOSTID
-    [ "$kind" != token ] || [ "$1" -ne $((n - 1)) ] || MOIRAI_TOKEN=wrong
+    transport=nccl
+    if [ "$1" -eq $((n - 1)) ]; then
+        [ "$kind" != token ] || MOIRAI_TOKEN=wrong
+        [ "$kind" != mixed ] || transport=tcp
+    fi
     shift
-    exec moirai-exec --transport nccl "$@"
+    exec moirai-exec --transport $transport "$@"
 }
 
 start_all()
@@ -87,7 +92,7 @@ tell()
 all_ended_well()
 {
     cat "$job"/status.* | grep -qvx 0 && tell "a rank failed"
-    grep -q '"transport": "nccl"' "$job/out.0" || tell "NCCL carried nothing"
+    grep -q "\"transport\": \"$1\"" "$job/out.0" || tell "it was not by $1"
 }
 
 # Every other rank has failed, and its words fit the pattern.
@@ -137,7 +142,8 @@ wait "$watcher" 2>/dev/null
 [ ! -e "$job/late" ] || tell "somebody hung"
 
 case $kind in
-run) all_ended_well ;;
+run) all_ended_well nccl ;;
+mixed) all_ended_well tcp ;;
 kill | stop) all_others_say "$victim" "rank $victim" ;;
 token)
     all_others_say $((n - 1)) "rank $((n - 1)) .*has another token"

@@ -24,8 +24,8 @@ struct mo_tcp_beside {
     mo_nccl *nccl;        /* from begin to the end of serve, or NULL */
 };
 
-/* Everybody gets everybody's; who has the lower number of two is waited for
- * first by both, so nobody waits in a circle. */
+/* Everybody gets everybody's, in the order of their numbers, so nobody waits in
+ * a circle.  Those who were built without NCCL have nothing to say. */
 static mo_status share(void *context, const void *own, void *all, size_t bytes,
                        mo_error *err)
 {
@@ -34,8 +34,8 @@ static mo_status share(void *context, const void *own, void *all, size_t bytes,
     mo_status status = MO_OK;
 
     memcpy((char *) all + (size_t) ranks->rank * bytes, own, bytes);
-    for (int r = 0; r < ranks->n_ranks && status == MO_OK && bytes > 0; r++)
-        if (r != ranks->rank)
+    for (int r = 0; r < ranks->n_ranks && status == MO_OK; r++)
+        if (r != ranks->rank && world->have_beside[r])
             status = mo_tcp_swap(world, r, own,
                                  (char *) all + (size_t) r * bytes, bytes, err);
     return status;
@@ -194,7 +194,7 @@ static const char *say(const mo_world *world)
     return world->beside->carries ? "nccl" : mo_transport_tcp.name;
 }
 
-/* -------------------------------------------------------------- as with TCP */
+/* ------------------------------------------------------------- as with TCP */
 
 static int count_ranks(const mo_world *world)
 {

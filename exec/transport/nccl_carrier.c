@@ -16,8 +16,7 @@ int mo_nccl_other_rank(const mo_nccl *nccl, int line)
     return rank == nccl->options.rank ? rank_of[l->to] : rank;
 }
 
-/* --------------------------------------------------------- one end of a line
- */
+/* ------------------------------------------------------- one end of a line */
 
 /* Puts it into the stream; returns when it is there. */
 static mo_status put(mo_nccl *nccl, const mo_nccl_line *line, const void *data,
@@ -75,7 +74,7 @@ static mo_status carry(const mo_carrier *carrier, const mo_carry *what,
     return put(nccl, line, what->data, what->target, what->bytes, stream, err);
 }
 
-/* ------------------------------------------------------------------ warm-up */
+/* ----------------------------------------------------------------- warm-up */
 
 /* Until the stream is done; NCCL's first words over a line take long. */
 static mo_status await_stream(mo_nccl *nccl, CUstream stream, mo_error *err)
@@ -147,8 +146,7 @@ static mo_status ready(const mo_carrier *carrier, mo_unit *const *units,
     return status;
 }
 
-/* ------------------------------------------------------------------ the rest
- */
+/* ---------------------------------------------------------------- the rest */
 
 static mo_status poll(const mo_carrier *carrier, mo_error *err)
 {

@@ -19,7 +19,7 @@ static void rest(void)
     nanosleep(&moment, NULL);
 }
 
-/* ---------------------------------------------------------------- giving up */
+/* --------------------------------------------------------------- giving up */
 
 typedef struct abortion {
     const mo_nccl_api *api;
@@ -69,7 +69,7 @@ mo_status mo_nccl_give_up(mo_nccl *nccl, const mo_error *why, mo_error *err)
     return nccl->error.status;
 }
 
-/* ------------------------------------------------------------------ looking */
+/* ----------------------------------------------------------------- looking */
 
 /* Who is at the other end; of a communicator of all, nobody knows. */
 static int other_rank(const mo_nccl *nccl, int seat)
@@ -176,7 +176,7 @@ mo_status mo_nccl_comm_wait(mo_nccl *nccl, int seat, mo_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------------- making */
+/* ------------------------------------------------------------------ making */
 
 static mo_status keep_context(mo_nccl *nccl, int seat, mo_unit *unit,
                               mo_error *err)
@@ -233,7 +233,7 @@ mo_status mo_nccl_comms_make(mo_nccl *nccl, mo_unit *const *units,
     return status;
 }
 
-/* ------------------------------------------------------------------ closing */
+/* ----------------------------------------------------------------- closing */
 
 static void enter(mo_nccl *nccl, int seat)
 {

@@ -11,14 +11,15 @@
 
 static const double default_patience_s = 600;
 
+_Static_assert(sizeof(bool) == 1, "they travel as bytes");
+
 /* What a rank tells the others, before the secrets it has made. */
 typedef struct notice {
     int32_t version; /* of its NCCL; 0: it has none */
     int32_t has_end; /* it must have one */
 } notice;
 
-/* ------------------------------------------------------------------- sharing
- */
+/* ----------------------------------------------------------------- sharing */
 
 /* One after the other, by rank; the caller's to free. */
 static mo_status share(mo_nccl *nccl, const void *own, size_t bytes, char **all,
@@ -36,16 +37,22 @@ static mo_status share(mo_nccl *nccl, const void *own, size_t bytes, char **all,
     return o->share(o->context, own, *all, bytes, err);
 }
 
-/* Whoever has a device knows whether it is a GPU. */
-static mo_status share_gpus(mo_nccl *nccl, bool *is_gpu, mo_error *err)
+/* Whoever has a device knows whether it is a GPU; behind them stands whether
+ * one communicator for all is wanted: by one rank, then by all. */
+static mo_status share_gpus(mo_nccl *nccl, bool *is_gpu, bool *safe,
+                            mo_error *err)
 {
     const mo_nccl_options *o = &nccl->options;
     size_t n = (size_t) o->plan->n_devices;
     char *all = NULL;
-    mo_status status = share(nccl, o->is_gpu, n * sizeof *is_gpu, &all, err);
+    mo_status status;
 
+    is_gpu[n] = *safe;
+    status = share(nccl, is_gpu, n + 1, &all, err);
     for (size_t d = 0; d < n && status == MO_OK; d++)
-        is_gpu[d] = all[(size_t) o->rank_of[d] * n + d] != 0;
+        is_gpu[d] = all[(size_t) o->rank_of[d] * (n + 1) + d] != 0;
+    for (size_t r = 0; r < (size_t) o->n_ranks && status == MO_OK; r++)
+        *safe |= all[r * (n + 1) + n] != 0;
     free(all);
     return status;
 }
@@ -53,10 +60,14 @@ static mo_status share_gpus(mo_nccl *nccl, bool *is_gpu, mo_error *err)
 static mo_status find_lines(mo_nccl *nccl, bool safe, mo_error *err)
 {
     const mo_nccl_options *o = &nccl->options;
-    bool *is_gpu = calloc((size_t) o->plan->n_devices + 1, sizeof *is_gpu);
-    mo_status status =
-        is_gpu ? share_gpus(nccl, is_gpu, err) : mo_fail_memory(err);
+    size_t n = (size_t) o->plan->n_devices;
+    bool *is_gpu = calloc(n + 1, sizeof *is_gpu);
+    mo_status status;
 
+    if (!is_gpu)
+        return mo_fail_memory(err);
+    memcpy(is_gpu, o->is_gpu, n * sizeof *is_gpu);
+    status = share_gpus(nccl, is_gpu, &safe, err);
     if (status == MO_OK)
         status = mo_nccl_lines_find(o->plan, o->rank_of, is_gpu, o->rank, safe,
                                     &nccl->lines, err);
@@ -64,8 +75,7 @@ static mo_status find_lines(mo_nccl *nccl, bool safe, mo_error *err)
     return status;
 }
 
-/* -------------------------------------------------------------------- secrets
- */
+/* ----------------------------------------------------------------- secrets */
 
 static mo_status load(mo_nccl *nccl, mo_error *err)
 {
@@ -172,8 +182,7 @@ static mo_status share_secrets(mo_nccl *nccl, mo_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------------- a whole
- */
+/* ----------------------------------------------------------------- a whole */
 
 static bool is_set(const char *variable)
 {

@@ -79,6 +79,7 @@ static void free_world(mo_world *world)
     for (int r = 0; r < world->ranks.n_ranks && world->links; r++)
         mo_tcp_link_clear(&world->links[r]);
     free(world->links);
+    free(world->have_beside);
     mo_ranks_destroy(&world->ranks);
     pthread_mutex_destroy(&world->plan_lock);
     pthread_mutex_destroy(&world->gate_lock);

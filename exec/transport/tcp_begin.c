@@ -129,6 +129,25 @@ static mo_status swap_times(mo_world *world, int peer, bool first,
                : status;
 }
 
+/* Builds differ, and so may what ranks can do beside this. */
+static mo_status swap_besides(mo_world *world, mo_error *err)
+{
+    int n = world->ranks.n_ranks;
+    bool own = world->beside != NULL;
+    mo_status status = MO_OK;
+
+    if (!world->have_beside)
+        world->have_beside = calloc((size_t) n, sizeof *world->have_beside);
+    if (!world->have_beside)
+        return mo_fail_memory(err);
+    for (int r = 0; r < n && status == MO_OK; r++)
+        if (r != world->ranks.rank)
+            status = mo_tcp_swap(world, r, &own, &world->have_beside[r],
+                                 sizeof own, err);
+    world->have_beside[world->ranks.rank] = own;
+    return status;
+}
+
 mo_status mo_tcp_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
                        int n_threads, uint64_t digest, mo_error *err)
 {
@@ -136,6 +155,8 @@ mo_status mo_tcp_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
 
     if (status == MO_OK)
         status = compare_plans(world, digest, err);
+    if (status == MO_OK)
+        status = swap_besides(world, err);
     if (status == MO_OK)
         status = mo_ranks_compare_clocks(&world->ranks, swap_times, world, err);
     return status;

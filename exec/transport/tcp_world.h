@@ -82,6 +82,7 @@ typedef struct mo_tcp_beside mo_tcp_beside; /* of the transport nccl */
 struct mo_world {
     mo_ranks ranks;
     mo_tcp_beside *beside; /* NULL: nothing */
+    bool *have_beside;     /* by rank: it has something; from begin on */
     mo_job job;
     mo_tcp_link *links; /* by rank */
 
