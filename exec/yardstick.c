@@ -4,13 +4,7 @@
 
 #include "base/stop.h"
 
-enum {
-    N_PRODUCTS = 5,
-    N_COPIES = 4,
-    N_TRIALS = N_PRODUCTS + N_COPIES,
-    REPEATS = 5,
-    MAX_IN = 2
-};
+enum { N_PRODUCTS = 5, N_COPIES = 4, REPEATS = 5, MAX_IN = 2 };
 
 static const int64_t product_sizes[N_PRODUCTS] = { 128, 512, 1024, 2048, 4096 };
 static const int64_t copy_elements[N_COPIES] = { 1 << 16, 1 << 20, 1 << 24,
@@ -61,39 +55,20 @@ static void make_copy(int64_t n, trial *t)
     t->work = 2.0 * (double) n * sizeof(float);
 }
 
+/* A GPU runs what is settled once. */
 static mo_status prepare(const mo_backend *backend, mo_unit *unit, trial *t,
                          mo_error *err)
 {
     mo_call_operand in[MAX_IN] = { { t->desc, NULL }, { t->desc, NULL } };
+    mo_status status;
 
     t->call.in = in_numbers;
     t->call.out = out_numbers;
-    return backend->prepare(unit, &t->call, in, &t->desc, &t->kernel,
-                            &t->workspace_bytes, err);
-}
-
-static mo_status prepare_all(const mo_backend *backend, mo_unit *unit,
-                             trial *trials, mo_error *err)
-{
-    mo_kernel *kernels[N_TRIALS];
-    size_t workspaces[N_TRIALS];
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < N_PRODUCTS; i++)
-        make_product(product_sizes[i], &trials[i]);
-    for (int i = 0; i < N_COPIES; i++)
-        make_copy(copy_elements[i], &trials[N_PRODUCTS + i]);
-    for (int i = 0; i < N_TRIALS && status == MO_OK; i++) {
-        status = prepare(backend, unit, &trials[i], err);
-        kernels[i] = trials[i].kernel;
-        workspaces[i] = trials[i].workspace_bytes;
-    }
+    status = backend->prepare(unit, &t->call, in, &t->desc, &t->kernel,
+                              &t->workspace_bytes, err);
     if (status != MO_OK || !backend->settle)
         return status;
-    status = backend->settle(unit, kernels, N_TRIALS, workspaces, err);
-    for (int i = 0; i < N_TRIALS; i++)
-        trials[i].workspace_bytes = workspaces[i];
-    return status;
+    return backend->settle(unit, &t->kernel, 1, &t->workspace_bytes, err);
 }
 
 static mo_status take_memory(const mo_backend *backend, mo_unit *unit, trial *t,
@@ -145,38 +120,60 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The median, after one that is not counted. */
-static mo_status time_trial(const mo_backend *backend, mo_unit *unit, trial *t,
-                            int64_t *median_ns, mo_error *err)
+/* *wall_ns: all of them, by our own clock. */
+static mo_status time_often(const mo_backend *backend, mo_unit *unit, trial *t,
+                            int64_t *median_ns, int64_t *wall_ns, mo_error *err)
 {
-    int64_t ns[REPEATS] = { 0 };
+    int64_t ns[REPEATS] = { 0 }, begun = mo_stop_clock_ns();
     mo_status status = take_memory(backend, unit, t, err);
 
+    /* The first one does not count. */
     if (status == MO_OK)
         status = time_once(backend, unit, t, &ns[0], err);
     for (int i = 0; i < REPEATS && status == MO_OK; i++)
         status = time_once(backend, unit, t, &ns[i], err);
+    *wall_ns = mo_stop_clock_ns() - begun;
     give_memory(backend, unit, t);
     qsort(ns, REPEATS, sizeof *ns, compare);
     *median_ns = ns[REPEATS / 2] > 0 ? ns[REPEATS / 2] : 1;
     return status;
 }
 
+/* Each has a unit of its own: kernels of one are prepared all at once, and how
+ * many it will be is not known. */
+static mo_status make_trial(const mo_backend *backend,
+                            const mo_unit_options *options, trial *t,
+                            int64_t *median_ns, int64_t *wall_ns, mo_error *err)
+{
+    mo_unit *unit = NULL;
+    mo_status status = backend->open(options, &unit, err);
+
+    if (status != MO_OK)
+        return status;
+    status = prepare(backend, unit, t, err);
+    if (status == MO_OK)
+        status = time_often(backend, unit, t, median_ns, wall_ns, err);
+    if (t->kernel)
+        backend->drop(unit, t->kernel);
+    backend->close(unit);
+    return status;
+}
+
 /* Work done in a nanosecond, by the last of the trials that were made: smaller
  * copies stay in a cache. */
-static mo_status climb(const mo_backend *backend, mo_unit *unit, trial *trials,
-                       int n, double *rate, mo_error *err)
+static mo_status climb(const mo_backend *backend,
+                       const mo_unit_options *options, trial *trials, int n,
+                       double *rate, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < n && status == MO_OK; i++) {
         double next = i + 1 < n ? trials[i + 1].work / trials[i].work : 0;
-        int64_t begun = mo_stop_clock_ns(), ns = 1;
+        int64_t ns = 1, wall_ns = 0;
 
-        status = time_trial(backend, unit, &trials[i], &ns, err);
+        status = make_trial(backend, options, &trials[i], &ns, &wall_ns, err);
         *rate = trials[i].work / (double) ns;
-        if (ns > long_enough_ns ||
-            (double) (mo_stop_clock_ns() - begun) * next > patience_ns)
+        if (ns > long_enough_ns || (double) wall_ns * next > patience_ns)
             break;
     }
     return status;
@@ -186,22 +183,18 @@ mo_status mo_yardstick_measure(const mo_backend *backend,
                                const mo_unit_options *options,
                                mo_yardstick *reached, mo_error *err)
 {
-    trial trials[N_TRIALS] = { { .work = 0 } };
-    mo_unit *unit = NULL;
-    mo_status status = backend->open(options, &unit, err);
+    trial products[N_PRODUCTS] = { { .work = 0 } };
+    trial copies[N_COPIES] = { { .work = 0 } };
+    mo_status status;
 
-    if (status != MO_OK)
-        return status;
-    status = prepare_all(backend, unit, trials, err);
+    for (int i = 0; i < N_PRODUCTS; i++)
+        make_product(product_sizes[i], &products[i]);
+    for (int i = 0; i < N_COPIES; i++)
+        make_copy(copy_elements[i], &copies[i]);
+    status =
+        climb(backend, options, products, N_PRODUCTS, &reached->gflops, err);
     if (status == MO_OK)
-        status =
-            climb(backend, unit, trials, N_PRODUCTS, &reached->gflops, err);
-    if (status == MO_OK)
-        status = climb(backend, unit, trials + N_PRODUCTS, N_COPIES,
+        status = climb(backend, options, copies, N_COPIES,
                        &reached->bandwidth_gbs, err);
-    for (int i = 0; i < N_TRIALS; i++)
-        if (trials[i].kernel)
-            backend->drop(unit, trials[i].kernel);
-    backend->close(unit);
     return status;
 }

@@ -13,8 +13,9 @@ typedef struct mo_yardstick {
     double bandwidth_gbs; /* of the copy: what is read and what is written */
 } mo_yardstick;
 
-/* Opens a unit, tries ever larger ones until they take long enough to be
- * timed well, and takes the median of the largest: a second or two. */
+/* Tries ever larger ones, each on a unit of its own, until they take long
+ * enough to be timed well; the median of the largest counts.  A second or two.
+ */
 mo_status mo_yardstick_measure(const mo_backend *backend,
                                const mo_unit_options *options,
                                mo_yardstick *reached, mo_error *err);

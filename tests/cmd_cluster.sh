@@ -148,6 +148,18 @@ END
     MOIRAI_NVML=
 fi
 
+if [ -e "$tests/standin_cuda.so" ] && ! is_watched; then
+    MOIRAI_CUDA=$tests/standin_cuda.so
+    export MOIRAI_NVRTC="$MOIRAI_CUDA" MOIRAI_CUBLASLT='' MOIRAI_CUDNN=''
+    exits "a GPU is measured" 0 moirai-cluster discover --measure
+    ok "what it reaches is said" grep -q \
+        'Stand-in.*measured: a product of floats reaches' "$work/out"
+    is "its peak stays" "$(value gpu0 gflops)" 66908.2
+    is "so are its links" \
+        "$(grep -c '<link from=.*gpu0.* <!-- measured -->' "$work/out")" 2
+    MOIRAI_CUDA=
+fi
+
 # Ranks that meet by themselves.
 port=$((20000 + $$ % 10000))
 rank()

@@ -13,8 +13,8 @@ export top_srcdir top_builddir gpu_logs
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT MOIRAI_TEST_BACKEND
 [ $# -gt 0 ] ||
-    set -- unit calls ways memory models operators claims start emulate \
-        nccl sanitizer
+    set -- unit calls ways memory models operators claims start cluster \
+        emulate nccl sanitizer
 
 use_standin()
 {
@@ -34,7 +34,9 @@ script_of()
 {
     case $1 in
     unit | calls | ways | claims | memory) echo gpu_programs.sh ;;
-    operators | models | start | emulate | nccl | sanitizer) echo "gpu_$1.sh" ;;
+    operators | models | start | cluster | emulate | nccl | sanitizer)
+        echo "gpu_$1.sh"
+        ;;
     *) echo "there is no group $1" >&2 && exit 2 ;;
     esac
 }
