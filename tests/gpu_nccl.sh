@@ -11,6 +11,7 @@ seed=${MOIRAI_SEED:-1}
 placements=20
 kills=30
 runs=5
+long=1000000 # longer than anybody waits
 networks=$top_srcdir/examples/two_branches
 small=$top_srcdir/examples/two_branches
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
@@ -110,11 +111,11 @@ for i in $(seq "$kills"); do
     place
     moment=$(awk -v i="$i" 'BEGIN { srand(i); rand()
         printf "%.2f", 0.5 + rand() * 6 }')
-    ranks "kill-$i" kill $n $((i % n)) "$moment" --runs 20000
+    ranks "kill-$i" kill $n $((i % n)) "$moment" --runs $long
 done
 n=3
 place
-ranks stopped stop 3 1 6 --runs 20000
+ranks stopped stop 3 1 6 --runs $long
 ranks token token 3
 run_jobs 300
 conclude "$(echo "$networks" | wc -w) networks, $placements placements, \
