@@ -96,6 +96,33 @@ ok "that talk" test "$(value transfers)" -gt 0
 each"
 ok "the trace is JSON" "$python" -m json.tool "$work/trace" "$work/json"
 ok "the plan has lanes" grep -q '"lane": ' "$work/plan"
+
+# A GPU each, driven together.
+cat >"$work/gpus.xml" <<'EOF'
+<cluster>
+  <device id="a" gpu="0" model="h200"/>
+  <device id="b" gpu="1" model="h200"/>
+  <device id="c" gpu="2" model="h200"/>
+  <link between="a b" gbps="100" latency_us="2"/>
+  <link between="a c" gbps="100" latency_us="2"/>
+  <link between="b c" gbps="100" latency_us="2"/>
+</cluster>
+EOF
+if [ -z "${MOIRAI_TEST_GPU:-}" ]; then
+    for way in '' --eager; do
+        exits "three GPUs $way" 0 env MOIRAI_STANDIN_GPUS=3 moirai-exec \
+            --no-measure --json $way -i "$in" --reference "$work/net" \
+            -c "$work/gpus.xml" --graph "$net" "$work/turns"
+        is "say nothing $way" "$(cat "$work/err")" ""
+    done
+    ok "the longest path is no longer than the run" "$python" -c "
+import json, sys
+sys.exit(not 0 < json.load(open('$work/out'))['path_ratio'] <= 1.001)"
+    exits "that cannot reach each other" 0 env MOIRAI_STANDIN_GPUS=3 \
+        MOIRAI_STANDIN_PEERS=0 moirai-exec --no-measure -i "$in" --runs 2 \
+        --reference "$work/net" -c "$work/gpus.xml" --graph "$net" \
+        "$work/turns"
+fi
 if command -v mpirun >/dev/null && mpirun -n 3 moirai-exec --transport mpi \
     --dry-run -c "$work/mixed.xml" --graph "$net" "$work/turns" \
     >/dev/null 2>&1; then

@@ -35,7 +35,7 @@ sum()
 
 case $group in
 unit)
-    for name in cuda_unit cuda_cache cuda_gemm cuda_code; do
+    for name in cuda_unit cuda_cache cuda_gemm cuda_code joint_cuda; do
         program "$name"
     done
     ;;
