@@ -25,17 +25,17 @@ static mo_status put(mo_nccl *nccl, const mo_nccl_line *line, const void *data,
     const mo_nccl_api *api = nccl->api;
     ncclComm_t comm = nccl->comms[line->own].comm;
     ncclResult_t result;
-    mo_status status;
 
     if (data)
         result = api->ncclSend(data, bytes, ncclInt8, line->peer, comm, stream);
     else
         result =
             api->ncclRecv(target, bytes, ncclInt8, line->peer, comm, stream);
-    status = mo_nccl_check(api, data ? "ncclSend" : "ncclRecv", result, err);
-    if (status == MO_OK && result == ncclInProgress)
-        status = mo_nccl_comm_wait(nccl, line->own, err);
-    return status;
+    if (result == ncclInProgress)
+        return mo_nccl_comm_wait(nccl, line->own, err);
+    return result == ncclSuccess
+               ? MO_OK
+               : mo_nccl_comm_broken(nccl, line->own, result, err);
 }
 
 /* NCCL may move bytes faster that it knows beforehand; where it does not want

@@ -71,22 +71,19 @@ mo_status mo_nccl_give_up(mo_nccl *nccl, const mo_error *why, mo_error *err)
 
 /* ----------------------------------------------------------------- looking */
 
-/* Who is at the other end; of a communicator of all, nobody knows. */
+/* Who is at the other end of a communicator of two; -1: of one of all, nobody
+ * knows. */
 static int other_rank(const mo_nccl *nccl, int seat)
 {
-    int found = -1;
-
-    for (int i = 0; i < nccl->lines.n; i++)
-        if (nccl->lines.lines[i].own == seat) {
-            int other = mo_nccl_other_rank(nccl, i);
-
-            found = found < 0 || found == other ? other : -2;
-        }
-    return found;
+    if (nccl->lines.seats[seat].n_seats == 2)
+        for (int i = 0; i < nccl->lines.n; i++)
+            if (nccl->lines.lines[i].own == seat)
+                return mo_nccl_other_rank(nccl, i);
+    return -1;
 }
 
-static mo_status tell_broken(mo_nccl *nccl, int seat, ncclResult_t result,
-                             mo_error *err)
+mo_status mo_nccl_comm_broken(mo_nccl *nccl, int seat, ncclResult_t result,
+                              mo_error *err)
 {
     const mo_nccl_options *o = &nccl->options;
     int64_t until = mo_stop_clock_ns() + hearsay_ns;
@@ -137,7 +134,7 @@ static mo_status look_at(mo_nccl *nccl, int seat, bool *busy, mo_error *err)
     *busy = result == ncclInProgress;
     return result == ncclSuccess || *busy
                ? MO_OK
-               : tell_broken(nccl, seat, result, err);
+               : mo_nccl_comm_broken(nccl, seat, result, err);
 }
 
 static mo_status look_elsewhere(mo_nccl *nccl, mo_error *err)

@@ -56,6 +56,10 @@ mo_status mo_nccl_comms_make(mo_nccl *nccl, mo_unit *const *units,
 /* Until NCCL is done with what it was told, the job fails, or time is up. */
 mo_status mo_nccl_comm_wait(mo_nccl *nccl, int seat, mo_error *err);
 
+/* NCCL has answered with an error: why is found out, and all are given up. */
+mo_status mo_nccl_comm_broken(mo_nccl *nccl, int seat, ncclResult_t result,
+                              mo_error *err);
+
 /* Has something gone wrong here or elsewhere?  Then all are given up. */
 mo_status mo_nccl_comms_look(mo_nccl *nccl, mo_error *err);
 
