@@ -1,85 +1,12 @@
 #!/bin/sh
-# Ranks of MPI: plans made by hand are run by one to four of them; what one
-# cannot do all of them say, in one line each.
+# Ranks of MPI.
 . "${top_srcdir:=.}/tests/tap.sh"
 . "$top_srcdir/tests/ranks.sh"
 
-ranks_or_skip
+ranks_or_skip mpi
+. "$top_srcdir/tests/ranks_claims.sh"
 
-# Claim, number of ranks, words: it ends well, and the outputs are right.
-runs_right()
-{
-    claim=$1
-    shift
-    ranks "$@"
-    if [ $status -eq 0 ] && grep -q '^right: ' "$work/out" &&
-        ! grep -q '^exec_fault' "$work/err"; then
-        pass "$claim"
-    else
-        fail "$claim"
-        echo "status $status" | comment
-        cat "$work/out" "$work/err" | comment
-    fi
-}
-
-# Claim, the rank to blame, what it says, what the others say, number of ranks,
-# words: each says its one line, and none hangs.
-all_say()
-{
-    claim=$1
-    blamed=$2
-    own=$3
-    others=$4
-    shift 4
-    ranks "$@"
-    good=$([ $status -ne 0 ] && [ $status -ne 124 ] && echo yes)
-    r=0
-    while [ $r -lt "$1" ]; do
-        if [ $r = "$blamed" ]; then said=$own; else said=$others; fi
-        wanted=$(if [ -n "$said" ]; then echo 1; else echo 0; fi)
-        lines=$(grep -c "^exec_fault\[$r\]: " "$work/err")
-        found=$(grep -c "^exec_fault\[$r\]: $said\$" "$work/err")
-        [ "$lines" -eq "$wanted" ] && { [ "$found" -eq "$wanted" ] ||
-            [ "$wanted" -eq 0 ]; } || good=no
-        r=$((r + 1))
-    done
-    if [ "$good" = yes ]; then
-        pass "$claim"
-    else
-        fail "$claim"
-        echo "status $status" | comment
-        comment <"$work/err"
-    fi
-}
-
-for n in 1 2 3 4; do
-    runs_right "$n ranks run a plan" $n seed="$n"
-done
-runs_right "a plan that is mostly transfers" 4 seed=9 calls=300 elements=10
-runs_right "two devices for each rank" 2 shared
-runs_right "ranks without a device" 3 idle
-runs_right "messages of several pieces" 2 elements=9000000 calls=3 runs=1
-runs_right "no bytes at all" 2 elements=0
-
-all_say "a rank that cannot begin" 1 "model.bin: cannot be opened" \
-    "rank 1 (host .*): model.bin: cannot be opened" 3 early=1
-all_say "the first rank cannot begin" 0 "model.bin: cannot be opened" \
-    "rank 0 (host .*): model.bin: cannot be opened" 3 early=0
-all_say "a rank that leaves in silence" 2 "" \
-    "rank 2 (host .*) is gone: .*" 3 early_exit=2
-all_say "a kernel that fails" 2 "call 10 does not feel like it" \
-    "rank 2 (host .*, device 'C'): call 10 does not feel like it" \
-    3 failing calls=80
-all_say "a rank with another plan" 1 ".* has made another plan than rank 0.*" \
-    ".* has made another plan than rank 0.*" 2 other=1
 all_say "a rank that does not come" 1 "" \
     "rank 1 is gone or has never come: .*" 3 late=1 patience=2
-
-# Stopped, a process is as silent as a machine that is gone.
-ranks 3 slow runs=100000 patience=2 stop=1
-is "a rank that is stopped is given up" \
-    "$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has not been heard of' \
-        "$work/err")" 2
-ok "and nobody waits longer" [ $status -ne 124 ]
 
 done_testing

@@ -41,15 +41,32 @@ inputs()
     done
 }
 
-# So many ranks, or threads of one process for 0.
+# So many ranks that meet this way, or threads of one process.
 run()
 {
-    processes=$1
-    shift
-    if [ "$processes" -eq 0 ]; then
-        moirai-exec "$@"
+    way=$1
+    processes=$2
+    shift 2
+    case $way in
+    threads) moirai-exec "$@" ;;
+    mpi) mpirun -n "$processes" moirai-exec "$@" ;;
+    tcp)
+        ranks_by_tcp "$processes" moirai-exec "$@"
+        cat "$work/err"
+        return "$status"
+        ;;
+    esac
+}
+
+# The first few by MPI, the next by TCP, all others by threads: seed, devices.
+way_of()
+{
+    if [ "$2" -gt 1 ] && [ "$1" -lt $((seed + 4)) ] && [ -z "$no_mpi" ]; then
+        echo mpi
+    elif [ "$2" -gt 1 ] && [ "$1" -lt $((seed + 8)) ]; then
+        echo tcp
     else
-        mpirun -n "$processes" moirai-exec "$@"
+        echo threads
     fi
 }
 
@@ -60,14 +77,12 @@ try_placements()
         devices=$((1 + k % 4))
         fusion=$([ $((k % 2)) -eq 1 ] && echo default || echo none)
         placed_at_random "$work/$fusion.json" $devices "$k" >"$work/place.json"
-        started=0
-        [ "$k" -ge $((seed + 4)) ] || [ -n "$no_mpi" ] || [ $devices -eq 1 ] ||
-            started=$devices
+        way=$(way_of "$k" $devices)
         # shellcheck disable=SC2046 # these are words
-        run $started -q -c "$work/$devices.xml" --fusion "$fusion" \
+        run "$way" $devices -q -c "$work/$devices.xml" --fusion "$fusion" \
             --graph "$1/model.xml" $(inputs "$1") --reference "$1" \
             "$work/place.json" || {
-            echo "with seed $k, $devices devices, $started ranks"
+            echo "with seed $k, $devices devices, by $way"
             return 1
         }
     done
@@ -82,7 +97,7 @@ try_solution()
 
 no_mpi=
 mpirun -n 2 true >/dev/null 2>&1 || no_mpi=yes
-[ -z "$no_mpi" ] || echo "# there is no mpirun: threads only"
+[ -z "$no_mpi" ] || echo "# there is no mpirun: threads and TCP only"
 
 for model in "$data"/*/; do
     model=${model%/}

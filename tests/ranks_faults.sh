@@ -1,0 +1,105 @@
+# ranks_faults.sh - sourced behind ranks.sh: kill -9 of ranks at random moments,
+# from the first to the middle of a run: nobody hangs, every other rank says in
+# one line who it was, nothing is left.  $kills says how often.
+# shellcheck shell=sh disable=SC2154
+
+[ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
+
+# Ours are known by this word in their environment.
+MOIRAI_FAULT_TEST=$$-$(date +%s)
+export MOIRAI_FAULT_TEST
+
+# Numbers of our ranks; with a rank, of that one.
+ours()
+{
+    grep -lsaF "MOIRAI_FAULT_TEST=$MOIRAI_FAULT_TEST" /proc/[0-9]*/environ |
+        sed 's|/proc/||; s|/environ||' | while read -r pid; do
+        grep -qsx exec_fault "/proc/$pid/comm" || continue
+        [ -z "$1" ] || grep -qsaz "^OMPI_COMM_WORLD_RANK=$1\$" \
+            "/proc/$pid/environ" || continue
+        echo "$pid"
+    done
+}
+
+# Number and bound: a number below it, the same for the same one.
+chance()
+{
+    awk -v i="$1" -v n="$2" 'BEGIN { srand(i); rand(); print int(rand() * n) }'
+}
+
+# Waits for a condition, five seconds at most.
+await()
+{
+    tries=0
+    while ! "$@" && [ $tries -lt 500 ]; do
+        sleep 0.01
+        tries=$((tries + 1))
+    done
+    "$@"
+}
+
+all_here()
+{
+    [ "$(find "$work/here" -name 'begun.*' | wc -l)" -eq "$n" ]
+}
+
+all_gone()
+{
+    [ -z "$(ours)" ]
+}
+
+# Every rank but the victim has said one line, and it names the victim.
+all_told()
+{
+    r=0
+    while [ $r -lt "$n" ]; do
+        if [ $r -ne "$victim" ]; then
+            said=$work/here/said.$r
+            [ -e "$said" ] && [ "$(wc -l <"$said")" -eq 1 ] &&
+                grep -Eq ": rank $victim .*(is gone|cannot be reached)" \
+                    "$said" || return 1
+        fi
+        r=$((r + 1))
+    done
+}
+
+hangs=0
+silent=0
+survived=0
+i=0
+while [ $i -lt "$kills" ]; do
+    n=$((2 + i % 3))
+    victim=$(chance $i $n)
+    rm -rf "$work/here"
+    mkdir "$work/here"
+    {
+        ranks $n slow runs=100000 here="$work/here"
+        echo $status >"$work/status"
+    } &
+    pid=$!
+    await all_here
+    sleep "$(awk -v i="$(chance $((i + 7777)) 400)" \
+        'BEGIN { printf "%.3f", 0.02 + i / 1000 }')"
+    kill -9 "$(ours "$victim")"
+    wait $pid
+    if [ "$(cat "$work/status")" -eq 0 ]; then
+        survived=$((survived + 1))
+        echo "# kill $i: rank $victim of $n: they did not care"
+    fi
+    if [ "$(cat "$work/status")" -eq 124 ] || ! await all_gone; then
+        hangs=$((hangs + 1))
+        echo "# kill $i: rank $victim of $n: still there: $(ours | tr '\n' ' ')"
+        for rank in $(ours); do
+            kill -9 "$rank"
+        done
+    fi
+    if ! all_told; then
+        silent=$((silent + 1))
+        echo "# kill $i: rank $victim of $n"
+        cat "$work/here"/said.* "$work/err" 2>&1 | comment
+    fi
+    i=$((i + 1))
+done
+is "$kills kills: nobody hangs" $hangs 0
+is "all runs fail" $survived 0
+is "all others name the dead" $silent 0

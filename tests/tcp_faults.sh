@@ -1,0 +1,10 @@
+#!/bin/sh
+# kill -9 of ranks that meet by TCP at random moments, while they meet and while
+# they run.  MOIRAI_KILLS says how often, 20 times unless given.
+. "${top_srcdir:=.}/tests/tap.sh"
+. "$top_srcdir/tests/ranks.sh"
+
+ranks_or_skip tcp
+kills=${MOIRAI_KILLS:-20}
+. "$top_srcdir/tests/ranks_faults.sh"
+done_testing
