@@ -7,6 +7,8 @@
 #include "exec/backend/cuda/cuda.h"
 #include "exec/transport/nccl_parts.h"
 
+enum { WARM_BYTES = 256 };
+
 int mo_nccl_other_rank(const mo_nccl *nccl, int line)
 {
     const mo_nccl_line *l = &nccl->lines.lines[line];
@@ -96,16 +98,14 @@ static mo_status await_stream(mo_nccl *nccl, CUstream stream, mo_error *err)
 static mo_status warm_line(mo_nccl *nccl, const mo_nccl_line *line,
                            CUdeviceptr memory, CUstream stream, mo_error *err)
 {
-    enum { BYTES = 256 };
     void *at = (void *) (uintptr_t) memory;
     bool sends = nccl->options.rank_of[line->from] == nccl->options.rank;
     mo_status status =
-        put(nccl, line, sends ? at : NULL, at, BYTES, stream, err);
+        put(nccl, line, sends ? at : NULL, at, WARM_BYTES, stream, err);
 
     return status == MO_OK ? await_stream(nccl, stream, err) : status;
 }
 
-/* What goes wrong here ends the run: a stream that hangs is not destroyed. */
 static mo_status warm_up(mo_nccl *nccl, const mo_nccl_line *line,
                          mo_unit *const *units, mo_error *err)
 {
@@ -116,15 +116,15 @@ static mo_status warm_up(mo_nccl *nccl, const mo_nccl_line *line,
     mo_status status = mo_backend_cuda.enter(units[device], err);
 
     if (status == MO_OK)
-        status = mo_cuda_check(api, "cuMemAlloc", api->cuMemAlloc(&memory, 256),
-                               err);
+        status = mo_cuda_check(api, "cuMemAlloc",
+                               api->cuMemAlloc(&memory, WARM_BYTES), err);
     if (status == MO_OK)
         status = mo_cuda_check(
             api, "cuStreamCreate",
             api->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err);
     if (status == MO_OK)
         status = warm_line(nccl, line, memory, stream, err);
-    if (status == MO_OK)
+    if (stream)
         api->cuStreamDestroy(stream);
     if (memory)
         api->cuMemFree(memory);
