@@ -17,7 +17,7 @@
  */
 struct mo_tcp_beside {
     void (*note)(const char *text);
-    bool *is_gpu; /* by device of the plan that comes next */
+    bool *is_gpu; /* by device of the plan that begins next; or NULL */
     int n_devices;
     bool carries;
     pthread_mutex_t lock; /* the watch's thread looks at nccl, too */
@@ -156,6 +156,8 @@ static mo_status begin(mo_world *world, const mo_plan *plan, const int *rank_of,
         return status;
     options.rank_of = world->ranks.rank_of;
     status = mo_nccl_new(&options, &nccl, err);
+    free(b->is_gpu);
+    b->is_gpu = NULL;
     if (status != MO_OK)
         return status;
     b->carries = mo_nccl_count(nccl) > 0;
