@@ -1,7 +1,7 @@
 # ranks_claims.sh - sourced behind ranks.sh: what holds for ranks however values
 # travel between them.  Plans made by hand are run by one to four of them; what
 # one cannot do all of them say, in one line each.
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 
 # Claim, number of ranks, words: it ends well, and the outputs are right.
 runs_right()
