@@ -138,7 +138,7 @@ predict
 run_jobs 300
 over=$(links_over)
 awk -v over="$over" -v most="$link_tolerance" \
-    'BEGIN { exit !(over != "" && over >= 0 && over <= most) }' || {
+    'BEGIN { exit !(over != "" && over >= -most && over <= most) }' || {
     echo "links took $over % more than the cluster says" >>"$dir/held.log"
     echo 1 >"$dir/held.status"
 }

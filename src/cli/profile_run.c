@@ -150,6 +150,19 @@ static bool share(const work *w, int a, int b)
     return is_on_cpu(w, a) && is_on_cpu(w, b) && fit_together(w);
 }
 
+/* The others need room, too. */
+static mo_status blame_company(mo_status status, mo_error *err)
+{
+    mo_error why = { 0 };
+
+    if (err)
+        why = *err;
+    return mo_fail(err, status,
+                   "the other devices cannot run it meanwhile (--alone lets "
+                   "them rest): %.800s",
+                   why.text);
+}
+
 /* Puts all to work that share something with one device. */
 static mo_status find_company(const work *w, int device, mo_company **company,
                               mo_error *err)
@@ -165,7 +178,7 @@ static mo_status find_company(const work *w, int device, mo_company **company,
             solos[n++] = solo_on(w, k);
     status = mo_company_begin(solos, n, company, err);
     free(solos);
-    return status;
+    return status == MO_OK ? MO_OK : blame_company(status, err);
 }
 
 static mo_status run_round(work *w, const mo_solo *solo,
