@@ -10,7 +10,7 @@
 enum {
     TIMES = 4,          /* asked for, of each set of devices */
     MOST_RECEIVERS = 4, /* all sets of so many are looked at */
-    MOST = (TIMES << MOST_RECEIVERS) + 2,
+    MOST = (TIMES << MOST_RECEIVERS) + 1,
     GO_ON = 4 /* one in so many, for so many times as long */
 };
 
@@ -97,19 +97,28 @@ static mo_status enter_hint(race *r, int64_t time_ns, mo_error *err)
     return status;
 }
 
-/* The start, and what the caller's hint makes of it. */
+/* What the caller's hint makes of the start. */
 static mo_status enter_known(race *r, mo_error *err)
 {
     const mo_race_options *o = r->options;
     mo_schedule *made = NULL;
-    mo_status status = mo_schedule_copy(r->x, r->start, &r->runners[r->n], err);
+    mo_status status = MO_OK;
 
-    r->n += status == MO_OK;
-    if (status == MO_OK && o->hint)
+    if (o->hint)
         status = mo_like_hint(r->like, r->start, &o->fork->segment, o->pair,
                               o->hint, &made, err);
     if (made)
         r->runners[r->n++] = made;
+    return status;
+}
+
+/* The start runs only where nobody else does: it has been made better for long
+ * already, and would be ahead of all others until they have had their time. */
+static mo_status enter_start(race *r, mo_error *err)
+{
+    mo_status status = mo_schedule_copy(r->x, r->start, &r->runners[r->n], err);
+
+    r->n += status == MO_OK;
     return status;
 }
 
@@ -189,6 +198,16 @@ static mo_status run_heats(race *r, mo_error *err)
     return status;
 }
 
+/* The winner, or the start, if that is shorter still. */
+static mo_status take_best(race *r, mo_schedule **best, mo_error *err)
+{
+    if (r->runners[0]->makespan_ns >= r->start->makespan_ns)
+        return mo_schedule_copy(r->x, r->start, best, err);
+    *best = r->runners[0];
+    r->runners[0] = NULL;
+    return MO_OK;
+}
+
 mo_status mo_race(const mo_instance *x, const mo_regime *regime,
                   const mo_schedule *start, const mo_race_options *options,
                   mo_schedule **best, mo_error *err)
@@ -198,12 +217,12 @@ mo_status mo_race(const mo_instance *x, const mo_regime *regime,
 
     if (status == MO_OK)
         status = enter_all(&r, err);
+    if (status == MO_OK && r.n == 0)
+        status = enter_start(&r, err);
     if (status == MO_OK)
         status = run_heats(&r, err);
-    if (status == MO_OK) {
-        *best = r.runners[0];
-        r.runners[0] = NULL;
-    }
+    if (status == MO_OK)
+        status = take_best(&r, best, err);
     close_race(&r);
     return status;
 }
