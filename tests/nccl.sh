@@ -23,14 +23,19 @@ export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_NCCL MOIRAI_CUBLASLT MOIRAI_CUDNN
 export MOIRAI_CACHE MOIRAI_JOB MOIRAI_JOB_SECONDS MOIRAI_JOB_LIMIT
 net=$top_srcdir/examples/tiny_ir.xml
 
-# Ranks, of a device each.
+# Ranks, of a device each: 2 has a GPU, 2c a processor.
 cluster()
 {
     echo '<cluster>'
     k=0
     for rank in "$@"; do
         k=$((k + 1))
-        echo "<device id='D$k' gpu='0' model='h200' rank='$rank'/>"
+        case $rank in
+        *c) what="kind='cpu' gflops='100' threads='1'
+            memory_bandwidth_gbs='20'" ;;
+        *) what="gpu='0' model='h200'" ;;
+        esac
+        echo "<device id='D$k' $what rank='${rank%c}'/>"
         for l in $(seq $((k - 1))); do
             echo "<link between='D$l D$k' gbps='100' latency_us='2'/>"
         done
@@ -48,13 +53,14 @@ words()
 {
     words_kind=$1
     shift
-    job "$words_kind" "$@" --backend cuda --no-measure --random-weights 1 \
-        --json --graph "$net"
+    job "$words_kind" "$@" --no-measure --random-weights 1 --json \
+        --graph "$net"
 }
 
 cluster 0 1 >"$work/two.xml"
 cluster 0 1 2 >"$work/three.xml"
 cluster 0 0 1 >"$work/shared.xml"
+cluster 0 1 2c >"$work/beside.xml"
 moirai-place -q --time 1 --method single -c "$work/two.xml" "$net" \
     -o "$work/ops.sol" >/dev/null
 moirai-check --json --graph "$net" -c "$work/two.xml" "$work/ops.sol" \
@@ -79,6 +85,7 @@ right()
 
 right "two ranks, in programs" two 2 1 --runs 2
 right "two GPUs of a rank and one of another" shared 2 3 --runs 2
+right "two ranks with GPUs and one with a processor" beside 3 1 --runs 2
 right "call by call" two 2 2 --eager
 MOIRAI_NCCL_REGISTER=1
 export MOIRAI_NCCL_REGISTER
