@@ -26,6 +26,12 @@ turns on a GPU: the folder is all that travels.
     exec      run placements, on the devices
     report    write what there is: experiment.csv, .txt and .svg
 
+As in
+
+    experiment.py --layers 4 --stage profile --budget 540     on the GPU
+    experiment.py --layers 4 --stage place --jobs 8           anywhere
+    experiment.py --layers 4 --stage exec --budget 540        on the GPU
+
 With --budget, what shows most comes first: coarsened graphs before original
 ones, each placement once before any a second time, Moirai and those it is held
 against in print before the others; nothing is begun that cannot end in time.
@@ -146,6 +152,7 @@ class Experiment:
                     concurrent.futures.wait(placing)
             for one in placing:
                 one.result()
+            pool.shutdown()
         except BaseException:
             self.commands.stop()
             pool.shutdown(cancel_futures=True)

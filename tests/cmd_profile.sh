@@ -177,7 +177,7 @@ exits "coarsened, in the same file" 0 run --fusion default
 ok "ops that are one are a row" grep -q 'signature="Convolution+Add' \
     "$work/run.xml"
 rm "$work/run.xml"
-exits "each by itself" 0 run --no-fuse
+exits "each by itself" 0 run --as-placed
 is "what works has a time" "$(grep 'median_us="0"' "$work/run.xml" |
     grep -cvE 'class="(none|free)"')" 0
 exits "to standard output" 0 moirai-profile run -q --runs 1 "$net/model.xml"

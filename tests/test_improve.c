@@ -59,6 +59,8 @@ START_TEST(passes_change_nothing_that_comes_out)
     r.source.keen = keen;
     check_passes(&r, _i, true, false, &plain);
     check_passes(&r, _i, true, true, &plain);
+    r.source.as_placed = true;
+    check_passes(&r, _i, true, true, &plain);
     mo_run_result_clear(&plain);
     random_plan_clear(&r);
 }
@@ -87,8 +89,57 @@ START_TEST(passes_do_something)
 }
 END_TEST
 
+/* Of ops that have a time of their own. */
+static int n_timed(const mo_plan *plan)
+{
+    int n = 0;
+
+    for (int i = 0; i < plan->n_items; i++)
+        for (int c = 0; c < plan->n_calls; c++)
+            if (plan->calls[c].timed_as == i) {
+                n++;
+                break;
+            }
+    return n;
+}
+
+static int n_timed_of(random_plan *r)
+{
+    mo_plan *plan = NULL;
+    int n;
+
+    MUST(mo_plan_make(&r->source, &plan, &err));
+    n = n_timed(plan);
+    mo_plan_free(plan);
+    return n;
+}
+
+START_TEST(ops_that_are_placed_apart_have_a_time_each)
+{
+    static const bool keen[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    int lost = 0;
+
+    for (unsigned seed = 0; seed < 20; seed++) {
+        random_plan r;
+        int plain;
+
+        random_plan_of(&r, random_picture(seed), random_picture(seed), NULL,
+                       seed, 1);
+        plain = n_timed(r.plan);
+        r.source.fuse = true;
+        r.source.keen = keen;
+        lost += plain - n_timed_of(&r);
+        r.source.as_placed = true;
+        ck_assert_msg(n_timed_of(&r) == plain, "seed %u", seed);
+        random_plan_clear(&r);
+    }
+    ck_assert_int_gt(lost, 20);
+}
+END_TEST
+
 SUITE(improve)
 {
     SOME(passes_change_nothing_that_comes_out, 300, 20);
     TEST(passes_do_something);
+    TEST(ops_that_are_placed_apart_have_a_time_each);
 }

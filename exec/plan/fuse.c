@@ -21,7 +21,8 @@
 typedef struct fusing {
     mo_plan *plan;
     const bool *keen; /* as in mo_plan_source */
-    int *group;       /* by op of the placed graph */
+    bool as_placed;
+    int *group; /* by op of the placed graph */
     mo_uses uses;
     bool *gone; /* by call: it is a part of another */
 } fusing;
@@ -52,6 +53,7 @@ static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
 
     f->plan = plan;
     f->keen = source->keen;
+    f->as_placed = source->as_placed;
     f->group = calloc((size_t) source->placed->n_ops + 1, sizeof *f->group);
     f->gone = calloc((size_t) plan->n_calls + 1, sizeof *f->gone);
     if (status != MO_OK)
@@ -99,8 +101,8 @@ static bool belong_together(const fusing *f, const mo_plan_call *first,
 
     if (first->item == second->item)
         return true;
-    if (first->item == MO_PLAN_NONE || second->item == MO_PLAN_NONE ||
-        reads_abroad(f->plan, second))
+    if (f->as_placed || first->item == MO_PLAN_NONE ||
+        second->item == MO_PLAN_NONE || reads_abroad(f->plan, second))
         return false;
     if (f->keen && f->keen[second->device])
         return true;

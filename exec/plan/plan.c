@@ -87,13 +87,16 @@ static mo_status make(const mo_plan_source *source, mo_plan *plan,
 mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
                        mo_error *err)
 {
+    mo_plan_source wanted = *source;
     mo_plan *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
+    if (wanted.as_placed)
+        wanted.keen = wanted.attend = wanted.nest = NULL;
     made->arena = mo_arena_new();
-    status = made->arena ? make(source, made, err) : mo_fail_memory(err);
+    status = made->arena ? make(&wanted, made, err) : mo_fail_memory(err);
     if (status == MO_OK)
         *plan = made;
     else

@@ -149,7 +149,10 @@ typedef struct mo_plan_source {
     const mo_instance *instance;
     const mo_schedule *schedule;
     mo_constants *constants;
-    bool fuse;   /* several calls into one, as the default rules say */
+    bool fuse; /* several calls into one, as the default rules say */
+    /* Only those of ops that were placed as one, so that each op of the placed
+     * graph has a time of its own; keen, attend and nest count for nothing. */
+    bool as_placed;
     bool layout; /* let convolutions have channels last */
     /* By device, NULL for none: its backend compiles what it is given.  Calls
      * are fused whatever the rules say, and copies absorbed. */

@@ -332,6 +332,8 @@ int main(int argc, char **argv)
         MO_EXEC_WANTS_OPTIONS(&o.wants),
         { 0, "as-placed", NULL, "fuse only what was placed as one",
           MO_OPTION_FLAG, .to = &o.as_placed },
+        { 0, "as-placed", NULL, "fuse only what was placed as one",
+          MO_OPTION_FLAG, .to = &o.as_placed },
         { 0, "no-fuse", NULL, "every call by itself", MO_OPTION_FLAG,
           .to = &o.no_fuse },
         { 0, "no-layout", NULL, "all tensors as the network has them",

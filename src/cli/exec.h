@@ -28,6 +28,7 @@ typedef struct mo_exec_options {
     mo_job_options job; /* the other ranks */
     mo_exec_wants wants;
     bool no_fuse, no_layout; /* plain plans, for comparison */
+    bool as_placed;          /* as in mo_plan_source */
     int64_t runs;
     bool dry_run;
     const char *output; /* a folder, or NULL */

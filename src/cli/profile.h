@@ -26,7 +26,7 @@ typedef struct mo_profile_options {
     const char *cluster, *fusion;
     mo_option_list shapes, inputs; /* to be freed by the command */
     int64_t runs, weights;
-    bool alone, no_fuse;
+    bool alone, as_placed;
     mo_exec_wants wants;
 } mo_profile_options;
 

@@ -49,7 +49,7 @@ static mo_exec_options job_options(const mo_profile_options *o)
         .inputs = o->inputs,
         .wants = o->wants,
         .weights = o->weights,
-        .no_fuse = o->no_fuse,
+        .as_placed = o->as_placed,
         .talk = o->talk,
     };
 }
