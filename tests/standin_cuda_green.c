@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/standin_cuda_green.h"
 #include "tests/standin_cuda_graph.h"
+#include "tests/standin_cuda_green.h"
+
+#if CUDA_VERSION >= 12050
 
 enum { GROUP = 8, GROUPED = 15 * GROUP, MAGIC = 0x6732 };
 
@@ -215,3 +217,27 @@ unsigned standin_green_sm(const struct CUgreenCtx_st *green, uint64_t block)
 
     return green ? green->has.sms[turn] : (unsigned) turn;
 }
+
+#else /* headers that do not know of any */
+
+void standin_green_release(struct CUgreenCtx_st *green)
+{
+    (void) green;
+}
+
+bool standin_green_is_gone(const struct CUgreenCtx_st *green)
+{
+    return green != NULL;
+}
+
+int standin_green_sms(const struct CUgreenCtx_st *green)
+{
+    return green ? 0 : STANDIN_SMS;
+}
+
+unsigned standin_green_sm(const struct CUgreenCtx_st *green, uint64_t block)
+{
+    return green ? 0 : (unsigned) (block % STANDIN_SMS);
+}
+
+#endif

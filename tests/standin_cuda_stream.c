@@ -15,7 +15,7 @@
 #include "tests/standin_cuda_queue.h"
 
 struct CUstream_st {
-    CUgreenCtx green; /* or NULL: of the primary context */
+    struct CUgreenCtx_st *green; /* or NULL: of the primary context */
     int gpu;
     uint64_t capture; /* its id; 0: none */
     standin_set tail; /* what the next node waits for, while it is captured */
@@ -117,7 +117,7 @@ CUresult standin_foreign(CUstream stream, const standin_errand *errand,
     return standin_submit(stream, &node);
 }
 
-CUresult standin_stream_new(CUgreenCtx green, CUstream *stream)
+CUresult standin_stream_new(struct CUgreenCtx_st *green, CUstream *stream)
 {
     if (standin_gpu() == STANDIN_NO_GPU)
         return CUDA_ERROR_INVALID_CONTEXT;
