@@ -15,6 +15,7 @@ const mo_method *const mo_methods[] = {
     &mo_method_pesto,
     &mo_method_hare,
     &mo_method_placeto,
+    &mo_method_hrl,
     NULL,
 };
 

@@ -5,7 +5,7 @@
 #define MO_LEARN_DRAW_H
 
 #include "base/random.h"
-#include "solvers/search/learn/real.h"
+#include "solvers/search/learn/tape.h"
 
 /* logs: the logarithms of n probabilities, whose sum is 1; those that are not
  * allowed are so small that their power is 0. */
@@ -13,5 +13,9 @@ int mo_draw(const mo_real *logs, int n, mo_random *random);
 
 /* The most probable one, the first of equals. */
 int mo_draw_likeliest(const mo_real *logs, int n);
+
+/* The sum of p log p over all that could be drawn, by row: what is even has
+ * least.  One number. */
+mo_var mo_draw_unevenness(mo_tape *tape, mo_var logs);
 
 #endif

@@ -1,12 +1,11 @@
 #include "solvers/search/learn/placeto.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedule/mean.h"
-#include "schedule/single.h"
 #include "solvers/search/learn/draw.h"
+#include "solvers/search/learn/told.h"
 
 /* An episode tells all units of a graph anew for each of its parts: so many
  * parts that this stays bounded, but never fewer than a few.  Up to 64 units
@@ -54,26 +53,10 @@ static mo_status list_neighbours(const mo_placeto *p, bool parents,
     return MO_OK;
 }
 
-/* Times and sizes differ by orders of magnitude: their logarithms do not. */
-static mo_real small(double ns, double mean)
-{
-    return (mo_real) log1p(ns / mean);
-}
-
-static double mean_time(const mo_placeto *p)
-{
-    const mo_instance *x = p->task->x;
-    double sum = 1;
-
-    for (int i = 0; i < x->n; i++)
-        sum += (double) mo_mean_op_ns(x, i);
-    return sum / (p->n + 1);
-}
-
 static mo_status tell_fixed(mo_placeto *p, mo_error *err)
 {
     const mo_instance *x = p->task->x;
-    double mean = mean_time(p);
+    double mean = mo_told_mean_ns(x, p->units);
     int64_t *rows = NULL;
     mo_status status = mo_mean_rows(x, &rows, err);
 
@@ -85,39 +68,17 @@ static mo_status tell_fixed(mo_placeto *p, mo_error *err)
         mo_real *to = p->fixed + (size_t) u * (size_t) p->n_features;
         double sends = 0;
 
-        for (int k = 0; k < p->n_devices; k++) {
-            double takes = 0;
-
-            for (int j = p->units->start[u]; j < p->units->start[u + 1]; j++)
-                takes += (double) mo_instance_p_ns(x, p->units->ops[j], k);
-            to[k] = small(takes, mean);
-        }
+        for (int k = 0; k < p->n_devices; k++)
+            to[k] = mo_told_small(mo_told_unit_ns(x, p->units, u, k), mean);
         for (int j = p->units->start[u]; j < p->units->start[u + 1]; j++) {
             int op = p->units->ops[j];
 
             for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
                 sends += (double) mo_mean_flow_ns(x, &p->task->regime, rows, q);
         }
-        to[p->n_devices] = small(sends, mean);
+        to[p->n_devices] = mo_told_small(sends, mean);
     }
     free(rows);
-    return status;
-}
-
-/* Everything on the device that is best alone, but for what is pinned. */
-static mo_status find_begin(mo_placeto *p, mo_error *err)
-{
-    int *devices = calloc((size_t) p->n_devices, sizeof *devices);
-    mo_status status = devices ? mo_single_order(p->task->x, devices, err)
-                               : mo_fail_memory(err);
-
-    p->begin = calloc((size_t) p->n + 1, sizeof *p->begin);
-    if (status == MO_OK && !p->begin)
-        status = mo_fail_memory(err);
-    for (int u = 0; u < p->n && status == MO_OK; u++)
-        p->begin[u] =
-            p->units->pin[u] == MO_FREE ? devices[0] : p->units->pin[u];
-    free(devices);
     return status;
 }
 
@@ -166,7 +127,7 @@ mo_status mo_placeto_make(const mo_task *task, const mo_units *units,
     if (status == MO_OK)
         status = tell_fixed(p, err);
     if (status == MO_OK)
-        status = find_begin(p, err);
+        status = mo_told_begin(task->x, units, &p->begin, err);
     if (status == MO_OK)
         status = mo_placeto_weights(p, task->seed, err);
     return status;
@@ -262,18 +223,6 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
     return status;
 }
 
-/* The sum of p log p over all that could be chosen: what is even has least. */
-static mo_var unevenness(mo_tape *tape, mo_var logs, int n_devices)
-{
-    mo_var all =
-        mo_tape_total(tape, mo_tape_times(tape, mo_tape_exp(tape, logs), logs));
-    mo_var sum = mo_tape_columns(tape, all, 0, 1);
-
-    for (int k = 1; k < n_devices; k++)
-        sum = mo_tape_sum(tape, sum, mo_tape_columns(tape, all, k, 1));
-    return sum;
-}
-
 static mo_status learn_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
                             const int *choices, double advantage,
                             double entropy, double *factors, mo_error *err)
@@ -285,7 +234,7 @@ static mo_status learn_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
         factors[i] = -advantage;
     chosen = mo_tape_total(
         tape, mo_tape_picked(tape, logs, choices + p->first[c], factors));
-    even = mo_tape_scaled(tape, unevenness(tape, logs, p->n_devices), entropy);
+    even = mo_tape_scaled(tape, mo_draw_unevenness(tape, logs), entropy);
     mo_tape_back(tape, mo_tape_sum(tape, chosen, even));
     memcpy(d->device + p->first[c], choices + p->first[c],
            (size_t) n * sizeof *choices);

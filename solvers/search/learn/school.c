@@ -43,6 +43,7 @@ typedef struct school {
     int n_seats;
     episode episodes[BATCH];
     double *returns; /* the last of each part: by part, REMEMBERED each */
+    double *fading;  /* by part: their mean that fades */
     int64_t n_returns;
     mo_real *gradient;
     mo_adam adam;
@@ -89,9 +90,19 @@ static double mean_return(const school *s, int part)
     int n = s->n_returns < REMEMBERED ? (int) s->n_returns : REMEMBERED;
     double sum = 0;
 
+    if (s->pupil->fades > 0)
+        return s->fading[part];
     for (int i = 0; i < n; i++)
         sum += s->returns[(size_t) part * REMEMBERED + (size_t) i];
     return n > 0 ? sum / n : 0;
+}
+
+/* At first a plain mean: there is nothing yet that could fade. */
+static void fade(school *s, double *mean, double is)
+{
+    double weight = fmax(1 - s->pupil->fades, 1 / ((double) s->n_returns + 1));
+
+    *mean += weight * (is - *mean);
 }
 
 /* The first batch has nothing before it: it is compared with itself. */
@@ -100,9 +111,12 @@ static void remember(school *s)
     for (int j = 0; j < BATCH; j++) {
         size_t at = (size_t) (s->n_returns % REMEMBERED);
 
-        for (int c = 0; c < s->pupil->n_parts; c++)
-            s->returns[(size_t) c * REMEMBERED + at] =
-                return_of(s, &s->episodes[j], c);
+        for (int c = 0; c < s->pupil->n_parts; c++) {
+            double is = return_of(s, &s->episodes[j], c);
+
+            s->returns[(size_t) c * REMEMBERED + at] = is;
+            fade(s, &s->fading[c], is);
+        }
         s->n_returns++;
     }
 }
@@ -165,14 +179,6 @@ static double seconds(const school *s)
     return (double) (mo_stop_clock_ns() - s->begun_ns) / 1e9;
 }
 
-/* What fits is better than what does not. */
-static bool is_better(const mo_scored *a, const mo_scored *b)
-{
-    if (a->fits != b->fits)
-        return a->fits;
-    return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
-}
-
 static void tell(const school *s, double mean)
 {
     char what[80];
@@ -203,7 +209,7 @@ static mo_status look_at_batch(school *s, bool *whole, mo_error *err)
         n++;
         mean += e->last.score;
         least = fmin(least, e->last.score);
-        if (!is_better(&e->last, &s->best_is))
+        if (!mo_score_better(&e->last, &s->best_is))
             continue;
         s->best_is = e->last;
         memcpy(s->best, e->device, (size_t) s->units->n * sizeof *s->best);
@@ -310,9 +316,10 @@ static mo_status open_school(school *s, mo_error *err)
     s->gradient = calloc(s->pupil->weights->n_values + 1, sizeof *s->gradient);
     s->best = calloc((size_t) s->units->n + 1, sizeof *s->best);
     s->returns = calloc(returns, sizeof *s->returns);
+    s->fading = calloc((size_t) s->pupil->n_parts + 1, sizeof *s->fading);
     for (int j = 0; j < BATCH; j++)
         room = open_episode(s, &s->episodes[j]) && room;
-    if (!s->gradient || !s->best || !s->returns || !room)
+    if (!s->gradient || !s->best || !s->returns || !s->fading || !room)
         return mo_fail_memory(err);
     status = mo_adam_init(&s->adam, s->pupil->weights, err);
     if (status == MO_OK)
@@ -346,6 +353,7 @@ static void close_school(school *s)
     free(s->gradient);
     free(s->best);
     free(s->returns);
+    free(s->fading);
 }
 
 /* What was learned and how is written whatever ended it. */

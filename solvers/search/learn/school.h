@@ -2,7 +2,7 @@
  * school.h - how a policy is trained: REINFORCE (Williams, 1992).
  *
  * Batches of episodes, each drawn by the policy as it is; then a step that
- * makes what went better than expected more probable.  What is expected is the
+ * makes what went better than expected more probable.  What is expected is a
  * mean of the last returns.  The best placement that was ever drawn is kept.
  *
  * Episodes of a batch know nothing of each other and their derivatives are
@@ -29,13 +29,15 @@ struct mo_pupil {
     const int *begin;    /* a placement to know from the start, by unit */
     int n_parts;         /* of an episode: each has a return of its own */
     double rate;         /* of learning */
+    double fades;        /* what is expected: this much of it remains with each
+                            return; 0: the mean of the last ten */
     const void *context; /* the network's own */
 
     /*
      * Draws an episode, or takes the likeliest.  choices: what was chosen, for
-     * learn; device: the placement by unit in the end; scores[c]: before part
-     * c, and scores[n_parts]: of the end.  last is filled in for the end.  tape
-     * is wiped at will; it keeps no derivatives.
+     * learn; device: the placement by unit in the end; part c's return is
+     * scores[c] - scores[n_parts].  last is filled in for the end.  tape is
+     * wiped at will; it keeps no derivatives.
      */
     mo_status (*attend)(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
                         mo_random *random, bool likeliest, int *choices,

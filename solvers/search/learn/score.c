@@ -16,6 +16,13 @@ struct mo_score {
     double unit_ns;
 };
 
+bool mo_score_better(const mo_scored *a, const mo_scored *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
+}
+
 static mo_status find_unit(mo_score *s, mo_error *err)
 {
     const mo_instance *x = s->task->x;

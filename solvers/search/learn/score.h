@@ -24,6 +24,9 @@ typedef struct mo_scored {
     bool fits;
 } mo_scored;
 
+/* What fits is better than what does not. */
+bool mo_score_better(const mo_scored *a, const mo_scored *b);
+
 mo_status mo_score_new(const mo_task *task, const mo_units *units,
                        mo_score **score, mo_error *err);
 void mo_score_free(mo_score *score);
