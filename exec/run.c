@@ -18,7 +18,7 @@ typedef struct run {
     int n_here;
     mo_run_device **joint; /* those of them that one thread drives together */
     int n_joint;
-    const char *eager_because; /* of these */
+    char eager_because[MO_RUN_WHY_SIZE]; /* of these */
     pthread_t *threads;
     mo_run_record *records; /* by device of the plan */
 } run;
@@ -50,7 +50,7 @@ static void *run_joint(void *context)
     run *r = context;
     mo_error err = { 0 };
     mo_status status =
-        mo_run_joint_work(r->joint, r->n_joint, &r->eager_because, &err);
+        mo_run_joint_work(r->joint, r->n_joint, r->eager_because, &err);
 
     end_thread(r->options, status, &err);
     return NULL;
@@ -220,7 +220,8 @@ static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
 
     result->n_runs = r->devices->n_runs;
     result->stopped = result->n_runs < r->options->runs;
-    result->eager_because = r->eager_because;
+    memcpy(result->eager_because, r->eager_because,
+           sizeof result->eager_because);
     status = mo_run_gather(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
         status =

@@ -37,6 +37,8 @@ typedef struct mo_run_options {
     const void *hearer;
 } mo_run_options;
 
+enum { MO_RUN_WHY_SIZE = 256 };
+
 /* A step as it went, in nanoseconds since its run began. */
 typedef struct mo_run_step {
     int64_t begin_ns, end_ns;
@@ -57,8 +59,8 @@ typedef struct mo_run_result {
     mo_dense *outputs; /* at rank 0: by output of the plan, plain layout */
     int n_outputs, n_devices;
     int median_run; /* whose makespan is the median (the lower one of two) */
-    const char *eager_because; /* why there was no program though one was
-                                  wanted, in the transport's words; or NULL */
+    /* Why there was no program though one was wanted; "": there was. */
+    char eager_because[MO_RUN_WHY_SIZE];
     bool stopped; /* options.stop ended it; n_runs were made, maybe none */
 } mo_run_result;
 

@@ -1,5 +1,6 @@
 #include "exec/run_joint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/stop.h"
@@ -63,6 +64,7 @@ mo_status mo_joint_enter(mo_run_joint *j, int seat, mo_error *err)
 /* A carrier stands for many transfers. */
 static void note_carrier(mo_run_joint *j, const mo_carrier *carrier)
 {
+    const char *because;
     int i = 0;
 
     while (i < j->n_carriers && j->carriers[i] != carrier)
@@ -70,8 +72,9 @@ static void note_carrier(mo_run_joint *j, const mo_carrier *carrier)
     if (i < j->n_carriers)
         return;
     j->carriers[j->n_carriers++] = carrier;
-    if (!j->eager_because && carrier->eager_because)
-        j->eager_because = carrier->eager_because(carrier);
+    because = carrier->eager_because ? carrier->eager_because(carrier) : NULL;
+    if (because)
+        snprintf(j->eager_because, MO_RUN_WHY_SIZE, "%s", because);
 }
 
 static void find_carried(mo_run_joint *j)
@@ -158,9 +161,26 @@ static mo_status load_inputs(mo_run_joint *j, mo_error *err)
     return status;
 }
 
-static bool may_record(const mo_run_joint *j)
+/* A driver may know less of graphs than of streams: then it is said why, and
+ * calls are begun one by one.  An error that has other reasons comes again. */
+static mo_status record(mo_run_joint *j, mo_error *err)
 {
-    return !j->are_recorded && !j->options->eager && !j->eager_because;
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (j->are_recorded || j->options->eager || *j->eager_because)
+        return MO_OK;
+    status = mo_joint_record(j, &why);
+    if (status == MO_OK)
+        return MO_OK;
+    mo_joint_forget(j);
+    if (status == MO_E_MEMORY) {
+        if (err)
+            *err = why;
+        return status;
+    }
+    snprintf(j->eager_because, MO_RUN_WHY_SIZE, "%.255s", why.text);
+    return MO_OK;
 }
 
 static mo_status run_once(mo_run_joint *j, int r, int64_t **rows, mo_error *err)
@@ -190,8 +210,8 @@ static mo_status make_runs(mo_run_joint *j, mo_error *err)
     for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
         bool stop = mo_stop_now(o->stop);
 
-        if (r > -o->warm_ups && may_record(j))
-            status = mo_joint_record(j, err);
+        if (r > -o->warm_ups)
+            status = record(j, err);
         if (status == MO_OK)
             status = load_inputs(j, err);
         if (status == MO_OK)
@@ -216,16 +236,19 @@ static mo_status fetch_outputs(mo_run_joint *j, mo_error *err)
 }
 
 mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
-                            const char **eager_because, mo_error *err)
+                            char eager_because[MO_RUN_WHY_SIZE], mo_error *err)
 {
     const mo_run_device *first = devices[0];
     mo_run_joint j = { .plan = first->plan,
                        .options = first->options,
                        .backend = first->options->backends[first->device],
                        .devices = devices,
-                       .n_seats = n };
-    mo_status status = open_joint(&j, err);
+                       .n_seats = n,
+                       .eager_because = eager_because };
+    mo_status status;
 
+    *eager_because = '\0';
+    status = open_joint(&j, err);
     if (status == MO_OK)
         status = make_runs(&j, err);
     if (status == MO_OK && first->n_runs > 0) {
@@ -233,7 +256,6 @@ mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
         if (status == MO_OK)
             status = mo_joint_times(&j, err);
     }
-    *eager_because = j.eager_because;
     mo_joint_forget(&j);
     for (int s = 0; s < n; s++)
         devices[s]->carried = NULL;

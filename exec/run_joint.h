@@ -35,9 +35,9 @@ int mo_run_joint_choose(const mo_plan *plan, const mo_run_options *options,
 bool mo_run_joint_is_carried(const mo_run_device *device);
 
 /* For one thread: opens the devices, n of them, makes all runs and takes what
- * came out of them.  The caller closes the devices.  *eager_because: why there
- * was no program, or NULL. */
+ * came out of them.  The caller closes the devices.  eager_because: why there
+ * was no program, where one was wanted and could not be; else "". */
 mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
-                            const char **eager_because, mo_error *err);
+                            char eager_because[MO_RUN_WHY_SIZE], mo_error *err);
 
 #endif

@@ -54,7 +54,7 @@ typedef struct mo_run_joint {
     int n_items, n_calls, n_parts;
     int64_t *took_ns; /* by call, with nothing beside it */
     bool are_recorded;
-    const char *eager_because; /* a carrier cannot be in programs */
+    char *eager_because; /* of MO_RUN_WHY_SIZE; "": programs it is */
     mo_arena *arena;
 } mo_run_joint;
 

@@ -189,7 +189,9 @@ void mo_joint_forget(mo_run_joint *j)
     /* What fails here would hide what failed before. */
     (void) mo_joint_enter(j, RECORDER, NULL);
     for (int i = 0; i < j->n_parts; i++)
-        if (j->parts[i].recorded)
+        if (j->parts[i].recorded) {
             j->backend->forget(j->devices[RECORDER]->unit,
                                j->parts[i].recorded);
+            j->parts[i].recorded = NULL;
+        }
 }

@@ -120,9 +120,44 @@ START_TEST(a_program_that_fails_ends_all)
 }
 END_TEST
 
+/* A driver that takes no graph of several GPUs still runs them. */
+static CUresult refuse_graph(CUgraphExec graph, CUstream stream)
+{
+    (void) graph;
+    (void) stream;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+START_TEST(without_graphs_calls_are_begun_one_by_one)
+{
+    const mo_cuda_api *found = NULL;
+    CUresult (*upload)(CUgraphExec, CUstream);
+    joint_case cpu, gpus;
+    mo_cuda_api *api;
+
+    use_gpus("1");
+    MUST(mo_cuda_api_get(&found, &err));
+    memcpy(&api, &found, sizeof api);
+    joint_case_make(&cpu, 3, GPUS);
+    joint_case_make(&gpus, 3, GPUS);
+    place(&gpus, 7);
+    plan_runner_go(&cpu.runner);
+    upload = api->cuGraphUpload;
+    api->cuGraphUpload = refuse_graph;
+    plan_runner_go(&gpus.runner);
+    api->cuGraphUpload = upload;
+    check_close(&cpu, &gpus, 3);
+    ck_assert_ptr_nonnull(
+        strstr(gpus.runner.result.eager_because, "cuGraphUpload"));
+    joint_case_clear(&gpus);
+    joint_case_clear(&cpu);
+}
+END_TEST
+
 SUITE(joint_cuda)
 {
     EACH(results_are_the_cpus, PLANS);
     TEST(units_of_one_gpu_are_held);
     TEST(a_program_that_fails_ends_all);
+    TEST(without_graphs_calls_are_begun_one_by_one);
 }

@@ -171,12 +171,12 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .hear = hear,
         .hearer = &o->talk,
     };
-
     mo_status status = mo_run_plan(w->job.plan, &options, &w->result, err);
 
-    if (status == MO_OK && w->rank == 0 && w->result.eager_because)
-        mo_talk_say(&o->talk, "calls are begun one by one: %s",
-                    w->result.eager_because);
+    if (status == MO_OK && w->rank == 0 && *w->result.eager_because &&
+        !o->talk.quiet)
+        fprintf(stderr, "%s: calls are begun one by one: %s\n", o->talk.command,
+                w->result.eager_because);
     return status;
 }
 
@@ -330,8 +330,6 @@ int main(int argc, char **argv)
           MO_OPTION_INT, .to = &o.wants.threads, .min = 1,
           .max = MO_UNIT_MOST_THREADS },
         MO_EXEC_WANTS_OPTIONS(&o.wants),
-        { 0, "as-placed", NULL, "fuse only what was placed as one",
-          MO_OPTION_FLAG, .to = &o.as_placed },
         { 0, "as-placed", NULL, "fuse only what was placed as one",
           MO_OPTION_FLAG, .to = &o.as_placed },
         { 0, "no-fuse", NULL, "every call by itself", MO_OPTION_FLAG,
