@@ -41,27 +41,68 @@ INLINE void add_turned_product_of(const mo_real *restrict a,
         }
 }
 
-/* Loops whose number of turns is known become vectors. */
+/* What sums are kept in registers, and rows that are looked at while they are
+ * near. */
+enum { WIDE = 16, NEAR = 16 };
+
+/* c[0..width) += a[0] b[0][..] + a[step] b[1][..] + ..., rows of b being n
+ * apart.  Loops whose number of turns is known become vectors. */
+INLINE void add_rows_of(const mo_real *restrict a, int step,
+                        const mo_real *restrict b, int n, mo_real *restrict c,
+                        int k, int width)
+{
+    mo_real sum[WIDE];
+
+    memcpy(sum, c, (size_t) width * sizeof *sum);
+    for (int l = 0; l < k; l++, a += step, b += n) {
+        mo_real x = *a;
+
+#pragma GCC unroll 16
+        for (int j = 0; j < width; j++)
+            sum[j] += x * b[j];
+    }
+    memcpy(c, sum, (size_t) width * sizeof *sum);
+}
+
+/* The same for a whole row of c. */
+static void add_rows(const mo_real *a, int step, const mo_real *b, int n,
+                     mo_real *c, int k)
+{
+    int j = 0;
+
+    for (; j + WIDE <= n; j += WIDE)
+        add_rows_of(a, step, b + j, n, c + j, k, WIDE);
+    for (; j + 4 <= n; j += 4)
+        add_rows_of(a, step, b + j, n, c + j, k, 4);
+    for (; j < n; j++)
+        add_rows_of(a, step, b + j, n, c + j, k, 1);
+}
+
 static void add_product(const mo_real *a, const mo_real *b, mo_real *c, int m,
                         int k, int n)
 {
     if (n == 8)
         add_product_of(a, b, c, m, k, 8);
-    else if (n == 32)
-        add_product_of(a, b, c, m, k, 32);
     else
-        add_product_of(a, b, c, m, k, n);
+        for (int i = 0; i < m; i++, a += k, c += n)
+            add_rows(a, 1, b, n, c, k);
 }
 
 static void add_turned_product(const mo_real *a, const mo_real *b, mo_real *c,
                                int m, int k, int n)
 {
-    if (n == 8)
+    if (n == 8) {
         add_turned_product_of(a, b, c, m, k, 8);
-    else if (n == 32)
-        add_turned_product_of(a, b, c, m, k, 32);
-    else
-        add_turned_product_of(a, b, c, m, k, n);
+        return;
+    }
+    for (int first = 0; first < m; first += NEAR) {
+        int rows = m - first < NEAR ? m - first : NEAR;
+
+        for (int l = 0; l < k; l++)
+            add_rows(a + (size_t) first * (size_t) k + l, k,
+                     b + (size_t) first * (size_t) n, n,
+                     c + (size_t) l * (size_t) n, rows);
+    }
 }
 
 /* c[m][n] += a[m][k] b[n][k]^T */
