@@ -29,8 +29,6 @@ enum {
     LOOK_ROUNDS = 4 /* for one look at prices, without a split */
 };
 
-#define HOPEFUL 0.985 /* load from which on counts may make the difference */
-
 typedef struct search {
     const mo_timed_case *c;
     mo_timed_master *master;
@@ -62,8 +60,7 @@ static mo_status try_or_split(search *s, mo_timed_state *state, bool *refuted,
         return status;
     status = mo_timed_master_try(s->master, state, &s->at_last, refuted, err);
     if (status == MO_OK && !*refuted && may_go_on(s) &&
-        state->n_limits < s->max_limits &&
-        mo_timed_master_load(s->master) > HOPEFUL)
+        state->n_limits < s->max_limits)
         status = mo_timed_split_counts(s->c, state, pool, parts, n, err);
     return status;
 }

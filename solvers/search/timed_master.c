@@ -46,7 +46,6 @@ struct mo_timed_master {
     mo_timed_pattern way;
     double *point;     /* by good: prices to look at */
     double best_value; /* of the program's best prices */
-    double load;       /* of the program's last solution */
     double items;      /* an upper limit of what is added up for a value */
 };
 
@@ -296,8 +295,7 @@ static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
         *on = (*rounds)-- > 0;
         return *on ? mo_timed_program_begin(m->program, err) : MO_OK;
     }
-    m->load = mo_simplex_value(m->program->lp);
-    if (m->load <= 1 + ENOUGH) {
+    if (mo_simplex_value(m->program->lp) <= 1 + ENOUGH) {
         *on = (*rounds)-- > 0 && add_goods(m);
         return *on ? mo_timed_program_begin(m->program, err) : MO_OK;
     }
@@ -319,7 +317,7 @@ mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
 
     *refuted = false;
     m->state = state;
-    m->best_value = m->load = 0;
+    m->best_value = 0;
     mo_timed_program_enter(m->program, state);
     status = mo_timed_program_begin(m->program, err);
     if (status == MO_OK)
@@ -336,9 +334,4 @@ mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
 const mo_timed_pool *mo_timed_master_pool(const mo_timed_master *m)
 {
     return &m->program->pool;
-}
-
-double mo_timed_master_load(const mo_timed_master *m)
-{
-    return m->load;
 }

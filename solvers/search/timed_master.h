@@ -36,7 +36,4 @@ mo_status mo_timed_master_try(mo_timed_master *master,
  * patterns that have a weight, which is that part. */
 const mo_timed_pool *mo_timed_master_pool(const mo_timed_master *master);
 
-/* How much of the good that is used most they use: 1 is all of it. */
-double mo_timed_master_load(const mo_timed_master *master);
-
 #endif
