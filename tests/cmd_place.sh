@@ -16,6 +16,9 @@ cd "$work" || exit 99
 methods=$(moirai-place --method nobody $net 2>&1 |
     sed 's/.*there are //; s/, and all$//; s/,//g')
 
+# Those that learn: they take as long as they may, and are no part of all.
+learning='placeto hrl'
+
 # Those that end by themselves in moments.
 quick=heft,single,m-topo,m-etf,peft,cpop,hare
 
@@ -89,7 +92,7 @@ ok "and a bound" grep -q 'no placement takes less than .* us (' out
 ok "quietly" test ! -s err
 exits "all methods" 0 moirai-place -q --method all --time 2 $net
 is "each has a row" "$(sed -n '2,/^$/p' out | sed '$d' | wc -l)" \
-    "$(echo "$methods" | wc -w)"
+    "$(($(echo "$methods" | wc -w) - $(echo "$learning" | wc -w)))"
 is "the best is first" "$(sed -n '2,/^$/s/^[^ ]* *\([0-9.]*\) .*/\1/p' out |
     sort -n | head -n 1)" "$(makespan_of "$(first_method)")"
 exits "two of them" 0 moirai-place -q --method heft,single $net
@@ -264,6 +267,40 @@ ok "soon" test $(($(date +%s) - begin)) -le 10
 ok "with what it had" moirai-check -q -c inter-server stopped.sol
 ok "the rest is not tried" grep -q '^heft  *-  not tried' out
 
+# -------------------------------------------------------- those that learn --
+
+for method in $learning; do
+    for threads in 1 3; do
+        moirai-place -q --method "$method" --rounds 3 --threads $threads \
+            --policy "$method$threads.policy" --curve curve$threads.csv \
+            $net -o threads$threads.sol >/dev/null
+    done
+    ok "$method: any number of threads finds the same" \
+        cmp threads1.sol threads3.sol
+    ok "and learns the same" cmp "$method"1.policy "$method"3.policy
+    ok "by the same way" cmp curve1.csv curve3.csv
+    is "of which a file tells" "$(sed 's/,.*//' curve1.csv | tr '\n' ' ')" \
+        "episodes 8 16 24 "
+    exits "with a policy that is there" 0 moirai-place -q --method "$method" \
+        --rounds 1 --policy "$method"1.policy $net
+    ok "it goes on" sh -c "! cmp -s ${method}1.policy ${method}3.policy"
+    cp "$method"3.policy kept.policy
+    exits "without learning" 0 moirai-place -q --method "$method" --rounds 1 \
+        --no-learning --policy "$method"3.policy $net -o policy.sol
+    ok "a policy is as it was" cmp "$method"3.policy kept.policy
+    head -n 5 "$method"1.policy >cut.policy
+    complains "$method: a policy that was cut off" 1 "cut.policy" \
+        moirai-place -q --method "$method" --policy cut.policy $net
+    complains "that is none" 1 "is no policy" \
+        moirai-place -q --method "$method" --no-learning --policy $net \
+        one.graphml
+    complains "for other devices" 1 "3.policy" \
+        moirai-place -q --method "$method" --policy "$method"3.policy \
+        -c alone.xml one.graphml
+done
+complains "another method's policy" 1 "hrl1.policy" \
+    moirai-place -q --method placeto --policy hrl1.policy $net
+
 # -------------------------------------------------------------- complaints --
 
 complains "no such method" 2 "there is no method 'abacus'; there are" \
@@ -288,6 +325,29 @@ complains "in the place of the cluster" 2 "would replace" \
     moirai-place -q $net -o inception.cluster.xml
 complains "no place for it" 1 "nowhere/a.sol" \
     moirai-place -q $net -o nowhere/a.sol
+complains "a policy of two methods" 2 "run one at a time" \
+    moirai-place -q --method placeto,hrl --policy a.policy $net
+complains "of one that does not learn" 2 "is for a method that learns" \
+    moirai-place -q --method heft --policy a.policy $net
+complains "a curve of such" 2 "--curve is for a method that learns" \
+    moirai-place -q --curve a.csv $net
+complains "one that shall not" 2 "--no-learning is for" \
+    moirai-place -q --no-learning $net
+complains "a policy for fewer devices" 2 "--drop-device" \
+    moirai-place -q --method hrl --policy a.policy --drop-device $net
+complains "a policy in the place of the graph" 2 "--policy would replace" \
+    moirai-place -q --method placeto --policy ./$net $net
+complains "a curve in the place of the cluster" 2 "--curve would replace" \
+    moirai-place -q --method placeto --curve inception.cluster.xml $net
+complains "of the policy" 2 "--curve would replace" \
+    moirai-place -q --method hrl --no-learning --policy hrl3.policy \
+    --curve ./hrl3.policy $net
+complains "both in one" 2 "cannot both be" \
+    moirai-place -q --method placeto --policy a.csv --curve a.csv $net
+complains "a policy to standard output" 2 "must be a file" \
+    moirai-place -q --method placeto --policy - $net
+complains "a policy in no place" 1 "nowhere/a.policy" \
+    moirai-place -q --method placeto --policy nowhere/a.policy $net
 cp heft.sol kept.sol
 complains "after an error" 1 "garbage.graphml" \
     moirai-place -q garbage.graphml -o kept.sol

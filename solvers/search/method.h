@@ -60,6 +60,7 @@ typedef struct mo_method {
     const char *help;   /* a line: what it does */
     const char *source; /* who published it */
     bool all;           /* part of "all" */
+    bool learns;        /* takes a policy, and tells how it learned */
     mo_status (*place)(const mo_task *task, mo_placed *placed, mo_error *err);
 } mo_method;
 

@@ -36,5 +36,6 @@ const mo_method mo_method_hrl = {
     .name = "hrl",
     .help = "learns to group ops and to choose a device for each group",
     .source = "Mirhoseini et al. 2018",
+    .learns = true,
     .place = place,
 };

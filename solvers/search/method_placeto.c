@@ -37,5 +37,6 @@ const mo_method mo_method_placeto = {
     .name = "placeto",
     .help = "learns to choose a device for one op after the other",
     .source = "Addanki et al. 2019",
+    .learns = true,
     .place = place,
 };

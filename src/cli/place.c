@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/option.h"
 #include "cli/outputs.h"
@@ -12,14 +13,35 @@
 #include "cli/prepare.h"
 #include "cli/talk.h"
 
+/* The last two are written by methods that learn, and not by us. */
+enum { SOLUTION, POLICY, CURVE, OUTPUTS };
+
 typedef struct settings {
     mo_prepare prepare;
     mo_place_options place;
-    mo_output solution;
+    mo_output outputs[OUTPUTS];
     bool json;
     mo_talk talk;
     int code; /* to leave with when nothing failed */
 } settings;
+
+/* Whether what is learned can be written is asked now and not after an hour. */
+static mo_status try_learned(settings *s, mo_error *err)
+{
+    mo_output *learned = &s->outputs[POLICY];
+    int n = OUTPUTS - POLICY;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        if (learned[i].path && strcmp(learned[i].path, "-") == 0)
+            status = mo_fail(err, MO_E_USAGE,
+                             "%s must be a file; standard output has the table",
+                             learned[i].option);
+    if (status == MO_OK)
+        status = mo_outputs_open(learned, n, err);
+    mo_outputs_abandon(learned, n);
+    return status;
+}
 
 static mo_status check(const settings *s, const char *path, mo_error *err)
 {
@@ -28,9 +50,14 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
                              mo_load_cost_file(load), s->prepare.fusion };
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
+    if (status == MO_OK)
+        status = mo_outputs_check(s->outputs, OUTPUTS, err);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
-            status = mo_outputs_spare(&s->solution, 1, inputs[i], err);
+            status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
+    /* A policy that is only read is an input, too. */
+    if (status == MO_OK && s->place.no_learning)
+        status = mo_outputs_spare(s->outputs, OUTPUTS, s->place.policy, err);
     return status;
 }
 
@@ -68,14 +95,14 @@ static mo_status place(settings *s, const char *path,
         mo_prepare_instance(&s->prepare, path, &s->talk, &made, err);
 
     if (status == MO_OK)
-        status =
-            mo_outputs_spare(&s->solution, 1, made.loaded.cluster->file, err);
+        status = mo_outputs_spare(s->outputs, OUTPUTS,
+                                  made.loaded.cluster->file, err);
     if (status == MO_OK)
         status = compare(s, made.loaded.instance, methods, n, &c, err);
     if (status == MO_OK)
-        status = mo_place_write(&c, &made, &s->solution, err);
+        status = mo_place_write(&c, &made, &s->outputs[SOLUTION], err);
     if (status == MO_OK) {
-        status = mo_place_report(&c, &s->solution, s->json, err);
+        status = mo_place_report(&c, &s->outputs[SOLUTION], s->json, err);
         s->code = mo_place_comparison_code(&c);
     }
     mo_place_comparison_clear(&c);
@@ -89,16 +116,22 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     settings *s = context;
     const mo_method **methods = NULL;
     int n = 0;
-    mo_status status = check(s, operands[0], err);
+    mo_status status;
 
     (void) n_operands;
+    /* Where nothing is learned, the policy is only read. */
+    s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
+    s->outputs[CURVE].path = s->place.curve;
+    status = check(s, operands[0], err);
     if (status == MO_OK)
         status = mo_place_methods(&s->place, &methods, &n, err);
     if (status == MO_OK)
-        status = mo_outputs_open(&s->solution, 1, err);
+        status = try_learned(s, err);
+    if (status == MO_OK)
+        status = mo_outputs_open(&s->outputs[SOLUTION], 1, err);
     if (status == MO_OK)
         status = place(s, operands[0], methods, n, err);
-    mo_outputs_abandon(&s->solution, 1);
+    mo_outputs_abandon(&s->outputs[SOLUTION], 1);
     free(methods);
     return status;
 }
@@ -107,7 +140,9 @@ int main(int argc, char **argv)
 {
     settings s = { .prepare = MO_PREPARE_DEFAULTS,
                    .place = MO_PLACE_DEFAULTS,
-                   .solution = { .option = "--output" },
+                   .outputs = { [SOLUTION] = { .option = "--output" },
+                                [POLICY] = { .option = "--policy" },
+                                [CURVE] = { .option = "--curve" } },
                    .talk = { .command = "moirai-place" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
@@ -116,7 +151,7 @@ int main(int argc, char **argv)
                                                 "rules or a file of them"),
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
         { 'o', "output", "FILE", "write the best placement as a solution",
-          MO_OPTION_TEXT, .to = &s.solution.path },
+          MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
         { 0, "json", NULL, "tell it as a JSON array", MO_OPTION_FLAG,
           .to = &s.json },
         MO_TALK_OPTIONS(&s.talk),

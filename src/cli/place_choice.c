@@ -76,6 +76,44 @@ static mo_status choose_names(choice *c, const char *names, mo_error *err)
     return status;
 }
 
+static int count_learning(const choice *c)
+{
+    int n = 0;
+
+    for (int i = 0; i < c->n; i++)
+        n += c->methods[i]->learns;
+    return n;
+}
+
+/* A policy is one method's, for one number of devices; a curve is one's. */
+static mo_status check_learning(const mo_place_options *o, const choice *c,
+                                mo_error *err)
+{
+    const char *option = o->policy        ? "--policy"
+                         : o->curve       ? "--curve"
+                         : o->no_learning ? "--no-learning"
+                                          : NULL;
+    bool has_file = o->policy || o->curve;
+    int n = count_learning(c);
+
+    if (option && n == 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s is for a method that learns; name one, as in "
+                       "--method placeto",
+                       option);
+    if (has_file && n > 1)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s is for one method that learns, and --method names "
+                       "%d; run one at a time",
+                       option, n);
+    if (has_file && o->drop_device)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s and --drop-device do not go together: with fewer "
+                       "devices all is learned anew; leave one out",
+                       option);
+    return MO_OK;
+}
+
 mo_status mo_place_methods(const mo_place_options *options,
                            const mo_method ***methods, int *n, mo_error *err)
 {
@@ -92,6 +130,8 @@ mo_status mo_place_methods(const mo_place_options *options,
         c.methods[c.n++] = mo_methods[0];
     for (size_t i = 0; i < options->methods.count && status == MO_OK; i++)
         status = choose_names(&c, options->methods.items[i], err);
+    if (status == MO_OK)
+        status = check_learning(options, &c, err);
     if (status != MO_OK) {
         free(c.methods);
         return status;

@@ -58,7 +58,8 @@ typedef struct mo_place_options {
       MO_OPTION_TEXT, .to = &(o)->curve }
 /* clang-format on */
 
-/* The methods that were named, each once; free() them. */
+/* The methods that were named, each once, if the other options go with them;
+ * free() them. */
 mo_status mo_place_methods(const mo_place_options *options,
                            const mo_method ***methods, int *n, mo_error *err);
 

@@ -122,6 +122,10 @@ mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
     let_work(setting, x, seconds, e);
     if (e->status == MO_E_MEMORY)
         return mo_fail_memory(err);
+    if (e->status != MO_OK && method->learns) {
+        *err = e->err;
+        return e->status;
+    }
     if (e->status != MO_OK)
         e->row.why = e->err.text;
     else if (!e->placed.schedule)

@@ -112,7 +112,7 @@ static void place_units(const mo_hrl *h, const mo_hrl_groups *groups,
 /* All placements are judged; the best of them is the episode's. */
 static mo_status judge(const mo_hrl *h, const mo_hrl_groups *groups,
                        const int *chosen, mo_score *score, int *device,
-                       double *scores, mo_scored *last, mo_error *err)
+                       double *scores, mo_drawn *drawn, mo_error *err)
 {
     int best = 0;
     mo_status status = MO_OK;
@@ -125,9 +125,10 @@ static mo_status judge(const mo_hrl *h, const mo_hrl_groups *groups,
         if (status != MO_OK)
             break;
         scores[i] = -sqrt(is.score);
-        if (i == 0 || mo_score_better(&is, last)) {
+        drawn->mean += is.score / MO_HRL_DRAWN;
+        if (i == 0 || mo_score_better(&is, &drawn->best)) {
             best = i;
-            *last = is;
+            drawn->best = is;
         }
     }
     scores[MO_HRL_DRAWN] = 0;
@@ -137,7 +138,7 @@ static mo_status judge(const mo_hrl *h, const mo_hrl_groups *groups,
 
 static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
                         mo_random *random, bool likeliest, int *choices,
-                        int *device, double *scores, mo_scored *last,
+                        int *device, double *scores, mo_drawn *drawn,
                         mo_error *err)
 {
     const mo_hrl *h = pupil->context;
@@ -145,8 +146,8 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
     mo_status status = draw(h, tape, random, likeliest, choices, &groups, err);
 
     if (status == MO_OK)
-        status =
-            judge(h, &groups, choices + h->n, score, device, scores, last, err);
+        status = judge(h, &groups, choices + h->n, score, device, scores, drawn,
+                       err);
     mo_hrl_groups_clear(&groups);
     return status;
 }
@@ -218,7 +219,7 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
     mo_hrl_groups groups = { 0 };
     mo_status status = mo_hrl_groups_make(h, choices, &groups, err);
 
-    if (status == MO_OK)
+    if (status == MO_OK && groups.n > 0)
         status = learn_grouping(h, tape, choices, advantage, entropy, err);
     if (status == MO_OK && groups.n > 0)
         status = learn_devices(h, tape, &groups, choices + h->n, advantage,

@@ -197,9 +197,27 @@ static mo_status choose_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
     return MO_OK;
 }
 
+/* What a placement comes to is known anyway after each part: the best counts,
+ * wherever in the episode it was. */
+static mo_status judge(const mo_placeto *p, mo_score *score, const int *now,
+                       double *is, int *device, mo_drawn *drawn, mo_error *err)
+{
+    mo_scored scored;
+    mo_status status = mo_score_of(score, now, &scored, err);
+
+    if (status != MO_OK)
+        return status;
+    *is = drawn->mean = scored.score;
+    if (mo_score_better(&scored, &drawn->best)) {
+        drawn->best = scored;
+        memcpy(device, now, (size_t) p->n * sizeof *device);
+    }
+    return MO_OK;
+}
+
 static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
                         mo_random *random, bool likeliest, int *choices,
-                        int *device, double *scores, mo_scored *last,
+                        int *device, double *scores, mo_drawn *drawn,
                         mo_error *err)
 {
     const mo_placeto *p = pupil->context;
@@ -207,18 +225,15 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
     mo_status status = open_desk(p, &d, err);
 
     if (status == MO_OK)
-        status = mo_score_of(score, d.device, last, err);
+        status = judge(p, score, d.device, &scores[0], device, drawn, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++) {
-        scores[c] = last->score;
         status = choose_part(p, tape, &d, c, random, likeliest, err);
         if (status == MO_OK)
-            status = mo_score_of(score, d.device, last, err);
+            status =
+                judge(p, score, d.device, &scores[c + 1], device, drawn, err);
     }
-    if (status == MO_OK) {
-        scores[p->n_parts] = last->score;
+    if (status == MO_OK)
         memcpy(choices, d.device, (size_t) p->n * sizeof *choices);
-        memcpy(device, d.device, (size_t) p->n * sizeof *device);
-    }
     close_desk(&d);
     return status;
 }

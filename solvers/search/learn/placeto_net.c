@@ -135,8 +135,7 @@ static mo_var pass(const mo_placeto *p, mo_tape *t, mo_var first,
         mo_var said = layer(p, t, is, SAY + 2 * way);
         mo_var heard = mo_tape_gathered(t, said, from->start, from->list, p->n);
 
-        is = mo_tape_sum(t, first,
-                         mo_tape_relu(t, layer(p, t, heard, HEAR + 2 * way)));
+        is = mo_tape_sum(t, first, layer(p, t, heard, HEAR + 2 * way));
     }
     return is;
 }

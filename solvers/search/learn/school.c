@@ -30,7 +30,7 @@ typedef struct episode {
     double *scores; /* n_parts + 1 */
     double *advantage;
     mo_real *gradient;
-    mo_scored last;
+    mo_drawn drawn;
     mo_status status;
     bool done;
 } episode;
@@ -71,11 +71,12 @@ static void draw_one(void *context, int job, int thread)
 
     e->done = false;
     e->status = MO_OK;
+    e->drawn = (mo_drawn){ .best = { .score = INFINITY } };
     if (s->batch > 0 && mo_stop_now(s->task->stop))
         return;
     e->status =
         s->pupil->attend(s->pupil, own->drawing, own->score, &random, likeliest,
-                         e->choices, e->device, e->scores, &e->last, NULL);
+                         e->choices, e->device, e->scores, &e->drawn, NULL);
     e->done = e->status == MO_OK;
 }
 
@@ -207,11 +208,11 @@ static mo_status look_at_batch(school *s, bool *whole, mo_error *err)
         if (!e->done)
             continue;
         n++;
-        mean += e->last.score;
-        least = fmin(least, e->last.score);
-        if (!mo_score_better(&e->last, &s->best_is))
+        mean += e->drawn.mean;
+        least = fmin(least, e->drawn.best.score);
+        if (!mo_score_better(&e->drawn.best, &s->best_is))
             continue;
-        s->best_is = e->last;
+        s->best_is = e->drawn.best;
         memcpy(s->best, e->device, (size_t) s->units->n * sizeof *s->best);
     }
     *whole = n == BATCH;

@@ -20,6 +20,14 @@
 
 typedef struct mo_pupil mo_pupil;
 
+/* What came of an episode: the best placement that was judged in it (at first
+ * one that any is better than), and what those that it ended with come to, on
+ * average (at first 0). */
+typedef struct mo_drawn {
+    mo_scored best;
+    double mean;
+} mo_drawn;
+
 struct mo_pupil {
     const char *kind;    /* of its policy's file */
     mo_weights *weights; /* what is trained */
@@ -35,13 +43,12 @@ struct mo_pupil {
 
     /*
      * Draws an episode, or takes the likeliest.  choices: what was chosen, for
-     * learn; device: the placement by unit in the end; part c's return is
-     * scores[c] - scores[n_parts].  last is filled in for the end.  tape is
-     * wiped at will; it keeps no derivatives.
+     * learn; device: the best placement, by unit; part c's return is scores[c]
+     * - scores[n_parts].  tape is wiped at will; it keeps no derivatives.
      */
     mo_status (*attend)(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
                         mo_random *random, bool likeliest, int *choices,
-                        int *device, double *scores, mo_scored *last,
+                        int *device, double *scores, mo_drawn *drawn,
                         mo_error *err);
 
     /* Adds to the gradient of tape that of what shall fall: the choices' logs

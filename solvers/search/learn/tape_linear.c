@@ -12,20 +12,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* c[m][n] += a[m][k] b[k][n] */
-INLINE void add_product_of(const mo_real *restrict a, const mo_real *restrict b,
-                           mo_real *restrict c, int m, int k, int n)
-{
-    for (int i = 0; i < m; i++, a += k, c += n)
-        for (int l = 0; l < k; l++) {
-            mo_real x = a[l];
-            const mo_real *row = b + (size_t) l * (size_t) n;
-
-            for (int j = 0; j < n; j++)
-                c[j] += x * row[j];
-        }
-}
-
 /* c[k][n] += a[m][k]^T b[m][n] */
 INLINE void add_turned_product_of(const mo_real *restrict a,
                                   const mo_real *restrict b,
@@ -78,11 +64,13 @@ static void add_rows(const mo_real *a, int step, const mo_real *b, int n,
         add_rows_of(a, step, b + j, n, c + j, k, 1);
 }
 
+/* c[m][n] += a[m][k] b[k][n] */
 static void add_product(const mo_real *a, const mo_real *b, mo_real *c, int m,
                         int k, int n)
 {
     if (n == 8)
-        add_product_of(a, b, c, m, k, 8);
+        for (int i = 0; i < m; i++, a += k, c += 8)
+            add_rows_of(a, 1, b, 8, c, k, 8);
     else
         for (int i = 0; i < m; i++, a += k, c += n)
             add_rows(a, 1, b, n, c, k);
