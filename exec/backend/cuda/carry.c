@@ -79,22 +79,32 @@ static mo_status copy(const mo_carry *carry, CUstream stream, mo_error *err)
                          err);
 }
 
+static mo_status copy_held(const mo_carry *carry, CUstream stream,
+                           mo_error *err)
+{
+    mo_unit *from = carry->from_unit;
+    mo_status status;
+
+    if (from->device == carry->to_unit->device &&
+        carry->bytes <= MO_CUDA_HOLD_BYTES)
+        return mo_cuda_hold_copy(from, (CUdeviceptr) (uintptr_t) carry->target,
+                                 (CUdeviceptr) (uintptr_t) carry->data,
+                                 carry->bytes, carry->hold_ns, stream, err);
+    status = mo_cuda_hold_begin(from, stream, err);
+    if (status == MO_OK)
+        status = copy(carry, stream, err);
+    if (status == MO_OK)
+        status = mo_cuda_hold_end(from, carry->hold_ns, stream, err);
+    return status;
+}
+
 mo_status mo_cuda_carry_enqueue(const mo_carry *carry, CUstream stream,
                                 mo_error *err)
 {
-    bool held = is_held(carry);
-    mo_status status = MO_OK;
-
     if (!carry->from_unit || !carry->to_unit)
         return carry->carrier->carry(carry->carrier, carry, stream, err);
-    if (held)
-        status = mo_cuda_hold_begin(carry->from_unit, stream, err);
-    if (status == MO_OK)
-        status = copy(carry, stream, err);
-    if (status == MO_OK && held)
-        status =
-            mo_cuda_hold_end(carry->from_unit, carry->hold_ns, stream, err);
-    return status;
+    return is_held(carry) ? copy_held(carry, stream, err)
+                          : copy(carry, stream, err);
 }
 
 /* ---- outside of programs */

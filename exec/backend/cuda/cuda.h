@@ -47,7 +47,7 @@ typedef struct mo_cuda_staged {
 
 /* What transfers are held with: hold.h. */
 typedef struct mo_cuda_holder {
-    struct mo_cuda_function *begin, *end;
+    struct mo_cuda_function *begin, *end, *copy;
     CUdeviceptr at; /* when the one under way began; 0: not prepared */
 } mo_cuda_holder;
 

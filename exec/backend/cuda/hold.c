@@ -25,6 +25,37 @@ static const char end_source[] =
     "        mo_nap();\n"
     "}\n";
 
+/* Words of 16 bytes, four of them on their way at once. */
+static const char copy_source[] =
+    "MO_KERNEL_OF(hold_copy, 512)(unsigned char *to,\n"
+    "                             const unsigned char *from,\n"
+    "                             long long bytes, unsigned long long ns)\n"
+    "{\n"
+    "    const uint4 *in = (const uint4 *) from;\n"
+    "    uint4 *out = (uint4 *) to, x[4];\n"
+    "    const long long n = blockDim.x, words = bytes / 16;\n"
+    "    unsigned long long until;\n"
+    "    MO_BEGIN();\n"
+    "    until = mo_globaltimer() + ns;\n"
+    "    for (long long i = threadIdx.x; i < words; i += 4 * n) {\n"
+    "        #pragma unroll\n"
+    "        for (int k = 0; k < 4; k++)\n"
+    "            if (i + k * n < words)\n"
+    "                x[k] = in[i + k * n];\n"
+    "        #pragma unroll\n"
+    "        for (int k = 0; k < 4; k++)\n"
+    "            if (i + k * n < words)\n"
+    "                out[i + k * n] = x[k];\n"
+    "    }\n"
+    "    for (long long i = 16 * words + threadIdx.x; i < bytes; i += n)\n"
+    "        to[i] = from[i];\n"
+    "    MO_SYNC();\n"
+    "    while (threadIdx.x == 0 && mo_globaltimer() < until)\n"
+    "        mo_nap();\n"
+    "}\n";
+
+static const mo_cuda_grid one_block = { .blocks = { 1, 1, 1 },
+                                        .threads = { 512, 1, 1 } };
 static const mo_cuda_grid one_thread = { .blocks = { 1, 1, 1 },
                                          .threads = { 1, 1, 1 } };
 
@@ -40,6 +71,9 @@ mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err)
         status =
             mo_cuda_ask(unit, end_source, "hold_end", &unit->hold.end, err);
     if (status == MO_OK)
+        status =
+            mo_cuda_ask(unit, copy_source, "hold_copy", &unit->hold.copy, err);
+    if (status == MO_OK)
         status = mo_cuda_compile(unit, err);
     if (status == MO_OK)
         status = mo_cuda_alloc(unit, sizeof(unsigned long long), &unit->hold.at,
@@ -49,13 +83,14 @@ mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err)
 
 /* They begin when all before them is over, copies too. */
 static mo_status launch(mo_unit *unit, const mo_cuda_function *function,
-                        CUstream stream, void **args, mo_error *err)
+                        const mo_cuda_grid *grid, CUstream stream, void **args,
+                        mo_error *err)
 {
     bool overlap = unit->overlap;
     mo_status status;
 
     unit->overlap = false;
-    status = mo_cuda_launch(unit, function, &one_thread, stream, args, err);
+    status = mo_cuda_launch(unit, function, grid, stream, args, err);
     unit->overlap = overlap;
     return status;
 }
@@ -64,7 +99,7 @@ mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err)
 {
     void *args[] = { &unit->hold.at };
 
-    return launch(unit, unit->hold.begin, stream, args, err);
+    return launch(unit, unit->hold.begin, &one_thread, stream, args, err);
 }
 
 mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
@@ -73,7 +108,18 @@ mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
     unsigned long long rest = (unsigned long long) (ns - OVERHEAD_NS);
     void *args[] = { &unit->hold.at, &rest };
 
-    return launch(unit, unit->hold.end, stream, args, err);
+    return launch(unit, unit->hold.end, &one_thread, stream, args, err);
+}
+
+mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
+                            size_t bytes, int64_t ns, CUstream stream,
+                            mo_error *err)
+{
+    unsigned long long rest = (unsigned long long) (ns - OVERHEAD_NS);
+    long long n = (long long) bytes;
+    void *args[] = { &to, &from, &n, &rest };
+
+    return launch(unit, unit->hold.copy, &one_block, stream, args, err);
 }
 
 bool mo_cuda_holds(int64_t ns)

@@ -3,7 +3,9 @@
  *
  * Two kernels of one thread stand around the copy in its stream: the first
  * notes when it begins, the second ends when it is time to.  The copy itself is
- * not slowed down: it goes on, or is over, while the second one waits.
+ * not slowed down: it goes on, or is over, while the second one waits.  Few
+ * bytes within a GPU are copied by one kernel, which then waits: three things
+ * in a row would take longer than many a link.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_HOLD_H
 #define MO_EXEC_BACKEND_CUDA_HOLD_H
@@ -22,6 +24,14 @@ mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err);
 mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err);
 mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
                            mo_error *err);
+
+/* The same in one, copy and all, for what is no more than MO_CUDA_HOLD_BYTES on
+ * the unit's own GPU. */
+enum { MO_CUDA_HOLD_BYTES = 64 << 10 };
+
+mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
+                            size_t bytes, int64_t ns, CUstream stream,
+                            mo_error *err);
 
 /* Whether to hold at all: it takes a moment of its own, which short transfers
  * are over by then. */
