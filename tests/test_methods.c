@@ -453,7 +453,8 @@ static bool needs_solver(const mo_method *method)
 
 static bool is_quick(const mo_method *method)
 {
-    return !needs_solver(method) && strcmp(method->name, "moirai") != 0;
+    return !needs_solver(method) && !method->learns &&
+           strcmp(method->name, "moirai") != 0;
 }
 
 /* Only where pins leave no choice is there no answer. */
