@@ -136,6 +136,24 @@ START_TEST(all_are_connected_with_all)
 }
 END_TEST
 
+/* A name of a machine may lead to its loopback, and yet others shall come. */
+START_TEST(only_loopback_itself_is_local)
+{
+    char name[256] = "";
+
+    ck_assert(mo_address_is_local("localhost"));
+    ck_assert(mo_address_is_local("127.0.0.1"));
+    ck_assert(mo_address_is_local("127.1.2.3"));
+    ck_assert(mo_address_is_local("::1"));
+    ck_assert(!mo_address_is_local("10.0.0.1"));
+    ck_assert(!mo_address_is_local("::"));
+    ck_assert(!mo_address_is_local("localhost.example.org"));
+    gethostname(name, sizeof name - 1);
+    if (strcmp(name, "localhost") != 0)
+        ck_assert(!mo_address_is_local(name));
+}
+END_TEST
+
 START_TEST(the_first_may_come_last)
 {
     rank ranks[2];
@@ -459,6 +477,7 @@ END_TEST
 SUITE(join)
 {
     EACH(all_are_connected_with_all, 2 * MAX_RANKS);
+    TEST(only_loopback_itself_is_local);
     TEST(the_first_may_come_last);
     EACH(a_wrong_token_is_refused_by_name, 2);
     TEST(another_number_of_ranks_is_refused);

@@ -39,9 +39,11 @@ bool mo_address_read(const struct sockaddr *from, uint8_t to[MO_ADDRESS_BYTES])
     return false;
 }
 
-int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES], int n)
+static int find(const char *host, int flags, uint8_t (*found)[MO_ADDRESS_BYTES],
+                int n)
 {
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *all = NULL;
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
+    struct addrinfo *all = NULL;
     int count = 0;
 
     if (getaddrinfo(host, NULL, &hints, &all) != 0)
@@ -51,6 +53,20 @@ int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES], int n)
             count++;
     freeaddrinfo(all);
     return count;
+}
+
+int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES], int n)
+{
+    return find(host, 0, found, n);
+}
+
+bool mo_address_is_local(const char *host)
+{
+    uint8_t address[MO_ADDRESS_BYTES];
+
+    return strcmp(host, "localhost") == 0 ||
+           (find(host, AI_NUMERICHOST, &address, 1) == 1 &&
+            mo_address_is_loopback(address));
 }
 
 static bool is_v4(const uint8_t address[MO_ADDRESS_BYTES])
@@ -168,6 +184,19 @@ int mo_address_left_ms(int64_t deadline_ns, int64_t at_most_ns)
     return left > 0 ? (int) ((left + 999999) / 1000000) : 0;
 }
 
+/* A process that was stopped and goes on begins to wait anew. */
+bool mo_address_await(int socket, short events, int64_t deadline_ns)
+{
+    struct pollfd polled = { .fd = socket, .events = events };
+    int came;
+
+    do
+        came = poll(&polled, 1,
+                    mo_address_left_ms(deadline_ns, INT64_C(3600000000000)));
+    while (came < 0 && errno == EINTR);
+    return came == 1;
+}
+
 static int start_connecting(const uint8_t address[MO_ADDRESS_BYTES], int port)
 {
     bool v4 = is_v4(address);
@@ -192,13 +221,14 @@ static int start_connecting(const uint8_t address[MO_ADDRESS_BYTES], int port)
 int mo_address_call(const uint8_t address[MO_ADDRESS_BYTES], int port,
                     int64_t deadline_ns)
 {
+    int64_t soon_ns = mo_stop_clock_ns() + call_ns;
     int fd = start_connecting(address, port), failed = -1;
-    struct pollfd polled = { .fd = fd, .events = POLLOUT };
     socklen_t length = sizeof failed;
 
     if (fd < 0)
         return -1;
-    if (poll(&polled, 1, mo_address_left_ms(deadline_ns, call_ns)) == 1 &&
+    if (mo_address_await(fd, POLLOUT,
+                         soon_ns < deadline_ns ? soon_ns : deadline_ns) &&
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &length) == 0 &&
         failed == 0)
         return fd;

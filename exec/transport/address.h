@@ -23,6 +23,11 @@ int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES],
                     int n);
 
 bool mo_address_is_loopback(const uint8_t address[MO_ADDRESS_BYTES]);
+
+/* Is it "localhost", or such an address as a number?  A machine's own name may
+ * lead there, too, but means the machine as others see it. */
+bool mo_address_is_local(const char *host);
+
 bool mo_address_same(const uint8_t a[MO_ADDRESS_BYTES],
                      const uint8_t b[MO_ADDRESS_BYTES]);
 
@@ -37,6 +42,9 @@ int mo_address_port(int listener);
 /* A connected socket that does not block, or -1. */
 int mo_address_call(const uint8_t address[MO_ADDRESS_BYTES], int port,
                     int64_t deadline_ns);
+
+/* Returns whether these events of poll have come by then. */
+bool mo_address_await(int socket, short events, int64_t deadline_ns);
 
 /* Milliseconds until then, for poll: 0 when it is over. */
 int mo_address_left_ms(int64_t deadline_ns, int64_t at_most_ns);

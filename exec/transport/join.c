@@ -14,22 +14,19 @@
 static mo_status find_bind(const mo_job *job, uint8_t address[MO_ADDRESS_BYTES],
                            const uint8_t **bind, mo_error *err)
 {
-    uint8_t host[MO_ADDRESS_BYTES];
+    uint8_t found[1][MO_ADDRESS_BYTES];
 
-    *bind = address;
-    if (job->bind) {
-        if (mo_address_find(job->bind, (uint8_t(*)[MO_ADDRESS_BYTES]) address,
-                            1) == 1)
-            return MO_OK;
+    memcpy(address, mo_address_loopback, MO_ADDRESS_BYTES);
+    *bind = !*job->host || mo_address_is_local(job->host) ? address : NULL;
+    if (!job->bind)
+        return MO_OK;
+    if (mo_address_find(job->bind, found, 1) == 0)
         return mo_fail(err, MO_E_USAGE,
                        "'%.128s' is no address to listen at; --bind takes one "
                        "of this machine's",
                        job->bind);
-    }
-    memcpy(address, mo_address_loopback, MO_ADDRESS_BYTES);
-    if (*job->host && (mo_address_find(job->host, &host, 1) == 0 ||
-                       !mo_address_is_loopback(host)))
-        *bind = NULL;
+    memcpy(address, found[0], MO_ADDRESS_BYTES);
+    *bind = address;
     return MO_OK;
 }
 

@@ -19,6 +19,9 @@ static const int64_t late_ns = 2000000000;
 
 enum { GREETING, CLAIM };
 
+/* Whoever tries again and again shall not fill anybody's screen. */
+enum { MOST_NOTES = 16 };
+
 /* What is kept of a guest between the two. */
 typedef struct known {
     mo_join_greeting greeting;
@@ -32,8 +35,9 @@ typedef struct hall {
     int *sockets; /* by rank */
     int64_t deadline_ns;
     char refused[MO_JOIN_TEXT]; /* the last one, and why; or empty */
-    bool *told;                 /* by rank: it knows that it is over */
-    char over[MO_JOIN_TEXT];    /* why; or empty */
+    int n_notes;
+    bool *told;              /* by rank: it knows that it is over */
+    char over[MO_JOIN_TEXT]; /* why; or empty */
 } hall;
 
 _Static_assert(sizeof(mo_join_claim) <= MO_GUEST_BYTES, "a claim fits");
@@ -45,7 +49,7 @@ _Static_assert(sizeof(known) <= MO_GUEST_BYTES, "what is known fits");
 static void note(hall *h, const char *text)
 {
     snprintf(h->refused, sizeof h->refused, "%s", text);
-    if (h->options->note)
+    if (h->options->note && h->n_notes++ < MOST_NOTES)
         h->options->note(text);
 }
 

@@ -43,14 +43,6 @@ mo_status mo_join_draw(uint8_t number[MO_JOIN_NUMBER], mo_error *err)
 
 /* ------------------------------------------------------- sending, receiving */
 
-static bool await(int socket, short events, int64_t deadline_ns)
-{
-    struct pollfd polled = { .fd = socket, .events = events };
-
-    return poll(&polled, 1, mo_address_left_ms(deadline_ns, INT64_MAX / 2)) ==
-           1;
-}
-
 static bool again(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -64,7 +56,8 @@ bool mo_join_send(int socket, const void *data, size_t bytes,
     while (bytes > 0) {
         ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-        if (sent < 0 && !(again() && await(socket, POLLOUT, deadline_ns)))
+        if (sent < 0 &&
+            !(again() && mo_address_await(socket, POLLOUT, deadline_ns)))
             return false;
         at += sent > 0 ? sent : 0;
         bytes -= sent > 0 ? (size_t) sent : 0;
@@ -80,7 +73,8 @@ bool mo_join_receive(int socket, void *data, size_t bytes, int64_t deadline_ns)
         ssize_t got = recv(socket, at, bytes, MSG_DONTWAIT);
 
         if (got == 0 ||
-            (got < 0 && !(again() && await(socket, POLLIN, deadline_ns))))
+            (got < 0 &&
+             !(again() && mo_address_await(socket, POLLIN, deadline_ns))))
             return false;
         at += got > 0 ? got : 0;
         bytes -= got > 0 ? (size_t) got : 0;

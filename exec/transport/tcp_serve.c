@@ -13,7 +13,7 @@
 #include "exec/transport/tcp_world.h"
 
 /* How long news of who is gone may take; how long the thread sleeps at most;
- * and how long it looks again and again while a device waits. */
+ * and how long it looks again and again after something has come. */
 static const int64_t news_ns = 2000000000, look_ns = 50000;
 enum { SLEEP_MS = 500 };
 
@@ -60,10 +60,9 @@ static nfds_t list(mo_world *world, struct pollfd *polled)
     return n;
 }
 
-/* Waking up takes longer than most messages: while a device waits for one, and
- * the last has not been long ago, this looks without sleeping. */
-static int wait_for_some(mo_world *world, struct pollfd *polled, nfds_t n,
-                         int64_t moved_ns)
+/* Waking up takes longer than most messages: as long as the last one is not
+ * long ago, this looks without sleeping. */
+static int wait_for_some(struct pollfd *polled, nfds_t n, int64_t moved_ns)
 {
     int came = poll(polled, n, 0);
 
@@ -71,7 +70,6 @@ static int wait_for_some(mo_world *world, struct pollfd *polled, nfds_t n,
         sched_yield();
         came = poll(polled, n, 0);
     }
-    (void) world;
     return came != 0 ? came : poll(polled, n, SLEEP_MS);
 }
 
@@ -138,7 +136,7 @@ static void *serve(void *context)
     while (polled && !atomic_load(&world->end)) {
         nfds_t n = list(world, polled);
 
-        if (wait_for_some(world, polled, n, moved_ns) > 0)
+        if (wait_for_some(polled, n, moved_ns) > 0)
             moved_ns = mo_stop_clock_ns();
         work(world, polled);
         check_links(world);
