@@ -304,16 +304,20 @@ static mo_status instantiate(mo_unit *unit, CUgraph graph, CUgraphExec *exec,
                              mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
+    CUgraphExec made = NULL;
     mo_status status =
         mo_cuda_check(api, "cuGraphInstantiate",
-                      api->cuGraphInstantiateWithFlags(exec, graph, 0), err);
+                      api->cuGraphInstantiateWithFlags(&made, graph, 0), err);
 
-    if (status != MO_OK) {
-        *exec = NULL;
+    if (status != MO_OK)
         return status;
-    }
-    return mo_cuda_check(api, "cuGraphUpload",
-                         api->cuGraphUpload(*exec, unit->stream), err);
+    status = mo_cuda_check(api, "cuGraphUpload",
+                           api->cuGraphUpload(made, unit->stream), err);
+    if (status == MO_OK)
+        *exec = made;
+    else
+        api->cuGraphExecDestroy(made);
+    return status;
 }
 
 static mo_status record_once(mo_unit *unit, const mo_program_call *calls, int n,
