@@ -7,8 +7,9 @@
 #include "solvers/search/learn/draw.h"
 
 /* rate: of learning; fades: how much of what was expected remains with each
- * episode. */
-static const double rate = 0.003, fades = 0.9;
+ * episode; evenness: how much more all choices of a unit being even is worth
+ * than elsewhere, shared by the units: small graphs are learned too soon. */
+static const double rate = 0.01, fades = 0.9, evenness = 180;
 
 mo_status mo_hrl_make(const mo_task *task, const mo_units *units, mo_hrl *hrl,
                       mo_error *err)
@@ -20,6 +21,7 @@ mo_status mo_hrl_make(const mo_task *task, const mo_units *units, mo_hrl *hrl,
     hrl->n = units->n;
     hrl->n_devices = hrl->about[0] = task->x->n_devices;
     hrl->n_groups = hrl->n < MO_HRL_GROUPS ? hrl->n : MO_HRL_GROUPS;
+    hrl->evenness = evenness / (hrl->n + 1);
     status = mo_hrl_tell(hrl, err);
     return status == MO_OK ? mo_hrl_weights(hrl, task->seed, err) : status;
 }
@@ -219,6 +221,7 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
     mo_hrl_groups groups = { 0 };
     mo_status status = mo_hrl_groups_make(h, choices, &groups, err);
 
+    entropy *= h->evenness;
     if (status == MO_OK && groups.n > 0)
         status = learn_grouping(h, tape, choices, advantage, entropy, err);
     if (status == MO_OK && groups.n > 0)
@@ -239,6 +242,8 @@ mo_pupil mo_hrl_pupil(mo_hrl *hrl)
         .begin = hrl->begin,
         .n_parts = MO_HRL_DRAWN,
         .rate = rate,
+        .entropy = 0.02,
+        .tires = 0.995,
         .fades = fades,
         .context = hrl,
         .attend = attend,

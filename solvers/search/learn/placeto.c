@@ -15,7 +15,9 @@ enum { PARTS_MOST = 64, PARTS_LEAST = 4, TOLD_MOST = 1 << 16 };
 /* Pairs of units that are looked at; see reach.h. */
 enum { PAIRS_MOST = 1 << 22 };
 
-static const double rate = 0.003;
+/* Small graphs were tried: with less evenness at first a policy is sure before
+ * it knows enough. */
+static const double rate = 0.01, evenness = 0.3, tires = 0.98;
 
 /* -------------------------------------------------------------------- units */
 
@@ -153,7 +155,8 @@ typedef struct desk {
     int *device;
 } desk;
 
-static mo_status open_desk(const mo_placeto *p, desk *d, mo_error *err)
+static mo_status open_desk(const mo_placeto *p, const int *begin, desk *d,
+                           mo_error *err)
 {
     d->features =
         calloc((size_t) p->n * (size_t) p->n_features + 1, sizeof *d->features);
@@ -161,7 +164,7 @@ static mo_status open_desk(const mo_placeto *p, desk *d, mo_error *err)
     d->device = calloc((size_t) p->n + 1, sizeof *d->device);
     if (!d->features || !d->starts || !d->device)
         return mo_fail_memory(err);
-    memcpy(d->device, p->begin, (size_t) p->n * sizeof *d->device);
+    memcpy(d->device, begin, (size_t) p->n * sizeof *d->device);
     return MO_OK;
 }
 
@@ -222,8 +225,9 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
 {
     const mo_placeto *p = pupil->context;
     desk d = { 0 };
-    mo_status status = open_desk(p, &d, err);
+    mo_status status = open_desk(p, device, &d, err);
 
+    memcpy(choices + p->n, device, (size_t) p->n * sizeof *choices);
     if (status == MO_OK)
         status = judge(p, score, d.device, &scores[0], device, drawn, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++) {
@@ -262,7 +266,8 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
     const mo_placeto *p = pupil->context;
     double *factors = calloc((size_t) p->n + 1, sizeof *factors);
     desk d = { 0 };
-    mo_status status = factors ? open_desk(p, &d, err) : mo_fail_memory(err);
+    mo_status status =
+        factors ? open_desk(p, choices + p->n, &d, err) : mo_fail_memory(err);
 
     for (int c = 0; c < p->n_parts && status == MO_OK; c++)
         status = learn_part(p, tape, &d, c, choices, advantage[c], entropy,
@@ -279,10 +284,13 @@ mo_pupil mo_placeto_pupil(mo_placeto *placeto)
         .weights = &placeto->weights,
         .about = placeto->about,
         .n_about = 1,
-        .n_choices = placeto->n,
+        .n_choices = 2 * placeto->n, /* and what it went on from */
         .begin = placeto->begin,
+        .resumes = true,
         .n_parts = placeto->n_parts,
         .rate = rate,
+        .entropy = evenness,
+        .tires = tires,
         .context = placeto,
         .attend = attend,
         .learn = learn,

@@ -12,11 +12,9 @@
 #include "base/team.h"
 #include "solvers/search/learn/adam.h"
 
-/* Episodes of a batch; returns that the next ones are compared with. */
-enum { BATCH = 8, REMEMBERED = 10 };
-
-/* How much evenness is worth at first, and how fast that fades. */
-static const double entropy_first = 0.02, entropy_fades = 0.995;
+/* Episodes of a batch; returns that the next ones are compared with; those that
+ * begin anew, and those that go on from the best. */
+enum { BATCH = 8, REMEMBERED = 10, KINDS = 2 };
 
 /* What a thread has of its own. */
 typedef struct seat {
@@ -42,9 +40,11 @@ typedef struct school {
     seat *seats;
     int n_seats;
     episode episodes[BATCH];
-    double *returns; /* the last of each part: by part, REMEMBERED each */
-    double *fading;  /* by part: their mean that fades */
-    int64_t n_returns;
+    /* By kind of episode and part, since from what is good already there is
+     * less to gain: the last returns, REMEMBERED each; their mean that fades.
+     */
+    double *returns, *fading;
+    int64_t n_returns[KINDS];
     mo_real *gradient;
     mo_adam adam;
     int64_t batch; /* its number */
@@ -59,6 +59,17 @@ typedef struct school {
 
 /* ----------------------------------------------------------------- a batch */
 
+static int kind_of(const school *s, int job)
+{
+    return s->pupil->resumes ? job % KINDS : 0;
+}
+
+/* Where its returns are: see returns. */
+static size_t place_of(const school *s, int kind, int part)
+{
+    return (size_t) kind * (size_t) s->pupil->n_parts + (size_t) part;
+}
+
 static void draw_one(void *context, int job, int thread)
 {
     school *s = context;
@@ -72,6 +83,8 @@ static void draw_one(void *context, int job, int thread)
     e->done = false;
     e->status = MO_OK;
     e->drawn = (mo_drawn){ .best = { .score = INFINITY } };
+    memcpy(e->device, kind_of(s, job) == 0 ? s->pupil->begin : s->best,
+           (size_t) s->units->n * sizeof *e->device);
     if (s->batch > 0 && mo_stop_now(s->task->stop))
         return;
     e->status =
@@ -86,56 +99,61 @@ static double return_of(const school *s, const episode *e, int part)
     return e->scores[part] - e->scores[s->pupil->n_parts];
 }
 
-static double mean_return(const school *s, int part)
+static double mean_return(const school *s, int kind, int part)
 {
-    int n = s->n_returns < REMEMBERED ? (int) s->n_returns : REMEMBERED;
+    size_t place = place_of(s, kind, part);
+    int64_t all = s->n_returns[kind];
+    int n = all < REMEMBERED ? (int) all : REMEMBERED;
     double sum = 0;
 
     if (s->pupil->fades > 0)
-        return s->fading[part];
+        return s->fading[place];
     for (int i = 0; i < n; i++)
-        sum += s->returns[(size_t) part * REMEMBERED + (size_t) i];
+        sum += s->returns[place * REMEMBERED + (size_t) i];
     return n > 0 ? sum / n : 0;
 }
 
 /* At first a plain mean: there is nothing yet that could fade. */
-static void fade(school *s, double *mean, double is)
+static void fade(const school *s, int64_t n_returns, double *mean, double is)
 {
-    double weight = fmax(1 - s->pupil->fades, 1 / ((double) s->n_returns + 1));
+    double weight = fmax(1 - s->pupil->fades, 1 / ((double) n_returns + 1));
 
     *mean += weight * (is - *mean);
 }
 
-/* The first batch has nothing before it: it is compared with itself. */
 static void remember(school *s)
 {
     for (int j = 0; j < BATCH; j++) {
-        size_t at = (size_t) (s->n_returns % REMEMBERED);
+        int64_t *n = &s->n_returns[kind_of(s, j)];
+        size_t at = (size_t) (*n % REMEMBERED);
 
         for (int c = 0; c < s->pupil->n_parts; c++) {
+            size_t place = place_of(s, kind_of(s, j), c);
             double is = return_of(s, &s->episodes[j], c);
 
-            s->returns[(size_t) c * REMEMBERED + at] = is;
-            fade(s, &s->fading[c], is);
+            s->returns[place * REMEMBERED + at] = is;
+            fade(s, *n, &s->fading[place], is);
         }
-        s->n_returns++;
+        (*n)++;
     }
 }
 
-/* Returns are of one size whatever the graph: that of what they differ by. */
+/* The first batch has nothing before it: it is compared with itself.  Returns
+ * are of one size whatever the graph: that of what they differ by. */
 static void find_advantages(school *s)
 {
-    bool first = s->n_returns == 0;
+    bool first = s->n_returns[0] == 0;
 
     if (first)
         remember(s);
     for (int c = 0; c < s->pupil->n_parts; c++) {
-        double mean = mean_return(s, c), square = 1e-12;
+        double square = 1e-12;
 
         for (int j = 0; j < BATCH; j++) {
             double *advantage = &s->episodes[j].advantage[c];
 
-            *advantage = return_of(s, &s->episodes[j], c) - mean;
+            *advantage = return_of(s, &s->episodes[j], c) -
+                         mean_return(s, kind_of(s, j), c);
             square += *advantage * *advantage / BATCH;
         }
         for (int j = 0; j < BATCH; j++)
@@ -168,7 +186,7 @@ static mo_status step(school *s, mo_error *err)
             s->gradient[i] += s->episodes[j].gradient[i] / BATCH;
     }
     mo_adam_step(&s->adam, weights, s->gradient);
-    s->entropy *= entropy_fades;
+    s->entropy *= s->pupil->tires;
     return MO_OK;
 }
 
@@ -308,7 +326,7 @@ static mo_status read_policy(const school *s, mo_error *err)
 
 static mo_status open_school(school *s, mo_error *err)
 {
-    size_t returns = (size_t) s->pupil->n_parts * REMEMBERED + 1;
+    size_t means = KINDS * (size_t) s->pupil->n_parts + 1;
     bool room = true;
     mo_status status = read_policy(s, err);
 
@@ -316,8 +334,8 @@ static mo_status open_school(school *s, mo_error *err)
         return status;
     s->gradient = calloc(s->pupil->weights->n_values + 1, sizeof *s->gradient);
     s->best = calloc((size_t) s->units->n + 1, sizeof *s->best);
-    s->returns = calloc(returns, sizeof *s->returns);
-    s->fading = calloc((size_t) s->pupil->n_parts + 1, sizeof *s->fading);
+    s->returns = calloc(means * REMEMBERED, sizeof *s->returns);
+    s->fading = calloc(means, sizeof *s->fading);
     for (int j = 0; j < BATCH; j++)
         room = open_episode(s, &s->episodes[j]) && room;
     if (!s->gradient || !s->best || !s->returns || !s->fading || !room)
@@ -380,7 +398,7 @@ mo_status mo_school(const mo_task *task, const mo_units *units,
                  .units = units,
                  .pupil = pupil,
                  .adam = { .rate = pupil->rate, .most = 5 },
-                 .entropy = entropy_first,
+                 .entropy = pupil->entropy,
                  .trains = !task->no_learning,
                  .begun_ns = mo_stop_clock_ns() };
     mo_status status = open_school(&s, err);

@@ -35,16 +35,20 @@ struct mo_pupil {
     int n_about;
     int n_choices;       /* that an episode makes */
     const int *begin;    /* a placement to know from the start, by unit */
+    bool resumes;        /* episodes go on from a placement: every other one
+                            from the best that is known, and not from begin */
     int n_parts;         /* of an episode: each has a return of its own */
     double rate;         /* of learning */
+    double entropy;      /* what evenness is worth at first, */
+    double tires;        /* and how much of that remains with each batch */
     double fades;        /* what is expected: this much of it remains with each
                             return; 0: the mean of the last ten */
     const void *context; /* the network's own */
 
     /*
      * Draws an episode, or takes the likeliest.  choices: what was chosen, for
-     * learn; device: the best placement, by unit; part c's return is scores[c]
-     * - scores[n_parts].  tape is wiped at will; it keeps no derivatives.
+     * learn; device: what it goes on from, and in the end the best placement, by
+     * unit; part c's return is scores[c] - scores[n_parts].  tape is wiped at will; it keeps no derivatives.
      */
     mo_status (*attend)(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
                         mo_random *random, bool likeliest, int *choices,
