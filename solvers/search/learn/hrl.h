@@ -26,7 +26,8 @@ typedef struct mo_hrl {
     const mo_task *task;
     const mo_units *units;
     int n, n_devices;
-    int n_groups; /* that units may be in */
+    int n_groups;    /* that units may be in */
+    double evenness; /* what it is worth, of what the school says */
 
     /* hrl_told.c */
     int n_features, n_group_features;
