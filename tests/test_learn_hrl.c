@@ -520,7 +520,7 @@ START_TEST(what_is_drawn_gets_better)
 
     policy_make(&y, topcuoglu_tasks);
     before = mean_score(&y);
-    train(&y, 1, 60);
+    train(&y, 1, 200);
     after = mean_score(&y);
     ck_assert_msg(after < 0.9 * before, "%g before, %g after", before, after);
     policy_clear(&y);

@@ -7,9 +7,10 @@
 #include "solvers/search/learn/draw.h"
 
 /* rate: of learning; fades: how much of what was expected remains with each
- * episode; evenness: how much more all choices of a unit being even is worth
- * than elsewhere, shared by the units: small graphs are learned too soon. */
-static const double rate = 0.01, fades = 0.9, evenness = 180;
+ * episode; evenness: what that of all units is worth together at first, since
+ * small graphs are learned too soon; tires: how much of it remains with each
+ * batch. */
+static const double rate = 0.01, fades = 0.9, evenness = 3.6, tires = 0.995;
 
 mo_status mo_hrl_make(const mo_task *task, const mo_units *units, mo_hrl *hrl,
                       mo_error *err)
@@ -21,7 +22,6 @@ mo_status mo_hrl_make(const mo_task *task, const mo_units *units, mo_hrl *hrl,
     hrl->n = units->n;
     hrl->n_devices = hrl->about[0] = task->x->n_devices;
     hrl->n_groups = hrl->n < MO_HRL_GROUPS ? hrl->n : MO_HRL_GROUPS;
-    hrl->evenness = evenness / (hrl->n + 1);
     status = mo_hrl_tell(hrl, err);
     return status == MO_OK ? mo_hrl_weights(hrl, task->seed, err) : status;
 }
@@ -221,7 +221,6 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
     mo_hrl_groups groups = { 0 };
     mo_status status = mo_hrl_groups_make(h, choices, &groups, err);
 
-    entropy *= h->evenness;
     if (status == MO_OK && groups.n > 0)
         status = learn_grouping(h, tape, choices, advantage, entropy, err);
     if (status == MO_OK && groups.n > 0)
@@ -242,8 +241,8 @@ mo_pupil mo_hrl_pupil(mo_hrl *hrl)
         .begin = hrl->begin,
         .n_parts = MO_HRL_DRAWN,
         .rate = rate,
-        .entropy = 0.02,
-        .tires = 0.995,
+        .entropy = evenness / (hrl->n + 1),
+        .tires = tires,
         .fades = fades,
         .context = hrl,
         .attend = attend,

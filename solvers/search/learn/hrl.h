@@ -26,8 +26,7 @@ typedef struct mo_hrl {
     const mo_task *task;
     const mo_units *units;
     int n, n_devices;
-    int n_groups;    /* that units may be in */
-    double evenness; /* what it is worth, of what the school says */
+    int n_groups; /* that units may be in */
 
     /* hrl_told.c */
     int n_features, n_group_features;
