@@ -294,7 +294,7 @@ def parse():
     add("--clusters", default=",".join(CLUSTERS))
     add("--graphs", default=",".join(GRAPHS))
     add("--methods", default="m-sct,getf,heft,peft,cpop,m-etf,m-topo,single,"
-        "pesto,hare", help="to hold against moirai")
+        "pesto,hare,placeto,hrl", help="to hold against moirai")
     add("--time", type=float, default=10, help="seconds for moirai")
     add("--method-time", type=float, default=60,
         help="seconds for each other method; most need none of it")

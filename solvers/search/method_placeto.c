@@ -6,12 +6,14 @@
  * A policy that visits every op once and chooses its device, seeing the
  * placement as it is; trained by REINFORCE on how the makespan falls.
  *
- * Decided here: an episode begins with everything on the best single device;
- * devices are told by the times that ops take there, so that unequal ones are;
- * graphs of more than 64 units are visited in parts, of which each is told and
- * judged once; in those of more than 2,000, sums over what is before, after and
- * beside look only so far; rewards are in units of one device's makespan;
- * colocated ops are one; overflowing memory costs as much as it is too large.
+ * Decided here: an episode begins with everything on the best single device,
+ * every other one with the best placement so far, and the best that was judged
+ * within an episode counts; devices are told by the times that ops take there,
+ * so that unequal ones are; graphs of more than 64 units are visited in parts,
+ * of which each is told and judged once; in those of more than 2,000, sums over
+ * what is before, after and beside look only so far; rewards are in units of
+ * one device's makespan; colocated ops are one; overflowing memory costs as
+ * much as it is too large.
  */
 #include "solvers/search/learn/placeto.h"
 

@@ -1,0 +1,73 @@
+#!/bin/sh
+# learn.sh [METHOD...]
+#
+# How many episodes a second the methods that learn have, learning included, by
+# the size of the graph, in how much memory, and how far the authors' GoogLeNet
+# gets in a minute against HEFT.  Seconds are those of the processors, so that
+# others at work do not count.
+#
+# moirai-place and moirai-zoo are on the PATH, MOIRAI_DATA has the networks,
+# GNU time measures.  Exits 1 when a limit is missed, 77 without the networks.
+set -eu
+# shellcheck source=bench/verdict.sh
+. "$(dirname "$0")/verdict.sh"
+
+authors=${MOIRAI_DATA:-}/authors
+[ $# -gt 0 ] || set -- placeto hrl
+
+if [ ! -r "$authors/GoogLeNet.graphml" ]; then
+    echo "MOIRAI_DATA has no authors/GoogLeNet.graphml" >&2
+    exit 77
+fi
+
+work=$(mktemp -d "${TMPDIR:-.}/moirai-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# measure METHOD ROUNDS ARGUMENT...: seconds of one thread, and kB at most.
+measure()
+{
+    measured_method=$1
+    measured_rounds=$2
+    shift 2
+    env time -o "$work/time" -f '%U %M' moirai-place -q --congestion port \
+        --threads 1 --time 0 --method "$measured_method" \
+        --rounds "$measured_rounds" "$@" >"$work/out"
+    cat "$work/time"
+}
+
+# episodes METHOD NAME MANY ARGUMENT...: what one batch takes, and what so many
+# more take beyond that: reading and the bound are not learning.
+episodes()
+{
+    method=$1
+    name=$2
+    many=$3
+    shift 3
+    first=$(measure "$method" 1 "$@")
+    all=$(measure "$method" $((many + 1)) "$@")
+    rate=$(awk "BEGIN { s = ${all% *} - ${first% *}
+        print 8 * $many / (s > 0.01 ? s : 0.01) }")
+    line "$method: $name, episodes a second" "$rate" - - "$((8 * many)) of them"
+    line "$method: $name, GB" "$(awk "BEGIN { print ${all#* } / 1e6 }")" 4 '<' \
+        'resident at most'
+}
+
+makespan()
+{
+    moirai-place -q --fusion none --congestion port --method "$@" \
+        "$authors/GoogLeNet.graphml" |
+        sed -n '2s/^[^ ]* *\([0-9.]*\) .*/\1/p'
+}
+
+moirai-zoo --layers 339 --hidden 256 --heads 4 -o "$work/large.graphml"
+heft=$(makespan heft)
+for method; do
+    episodes "$method" 'GoogLeNet' 10 "$authors/GoogLeNet.graphml"
+    episodes "$method" 'Transformer' 2 "$authors/transformer.graphml"
+    episodes "$method" '20,000 ops' 1 -c inter-server "$work/large.graphml"
+    line "$method: GoogLeNet in 60 s, of HEFT's makespan" \
+        "$(awk "BEGIN { print $(makespan "$method" --time 60) / $heft }")" \
+        1 '<' "HEFT $heft ms"
+done
+exit "$failed"
