@@ -7,6 +7,8 @@
 
 #include "base/random.h"
 #include "schedule/single.h"
+#include "solvers/search/exact.h"
+#include "solvers/search/learn/score.h"
 #include "solvers/search/method.h"
 #include "tests/crowd.h"
 #include "tests/judged.h"
@@ -66,6 +68,44 @@ static void small_problem(problem *p, uint64_t seed)
     free(text);
 }
 
+static int64_t optimum_ns(const mo_instance *x)
+{
+    const mo_exact_options options = { .below_ns = INT64_MAX };
+    mo_exact_result result = { 0 };
+    int64_t ns;
+
+    MUST(mo_exact(x, &ports, &options, &result, &err));
+    ck_assert(result.finished && result.best);
+    ns = result.best->makespan_ns;
+    mo_schedule_free(result.best);
+    return ns;
+}
+
+/* The best of so many placements that nobody thought about. */
+static int64_t random_ns(const mo_task *task, int simulations)
+{
+    mo_random random = { task->seed };
+    mo_units *units = NULL;
+    mo_score *score = NULL;
+    int64_t best_ns = INT64_MAX;
+
+    MUST(mo_units_make(task->x, &task->regime, &units, &err));
+    MUST(mo_score_new(task, units, &score, &err));
+    for (int i = 0; i < simulations; i++) {
+        int device[16];
+        mo_scored scored;
+
+        for (int u = 0; u < units->n; u++)
+            device[u] = mo_random_below(&random, task->x->n_devices);
+        MUST(mo_score_of(score, device, &scored, &err));
+        if (scored.makespan_ns < best_ns)
+            best_ns = scored.makespan_ns;
+    }
+    mo_score_free(score);
+    mo_units_free(units);
+    return best_ns;
+}
+
 /* How probable it is that of so many coins no fewer show heads. */
 static double sign_test(int wins, int losses)
 {
@@ -77,6 +117,48 @@ static double sign_test(int wins, int losses)
             exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + log_half);
     return tail;
 }
+
+/* Batches; Placeto simulates once before each episode and after each op. */
+enum { ROUNDS = 60 };
+
+enum { GRAPHS = 50, EPISODES = 8 };
+
+START_TEST(small_graphs_are_placed_well_and_not_by_chance)
+{
+    int wins = 0, losses = 0, many = how_many(GRAPHS, 2), far = 0;
+    double sum = 0, worst = 0;
+
+    for (int seed = 0; seed < many; seed++) {
+        mo_task task = { .regime = ports, .seed = 1, .threads = 1 };
+        problem p = { 0 };
+        mo_placed placed;
+        int64_t best_ns, chance_ns;
+        double ratio;
+
+        small_problem(&p, (uint64_t) seed);
+        task.x = p.x;
+        task.rounds = ROUNDS;
+        placed = placed_by(&mo_method_placeto, &task);
+        best_ns = optimum_ns(p.x);
+        chance_ns = random_ns(&task, ROUNDS * EPISODES * (p.x->n + 1));
+        ratio = (double) placed.schedule->makespan_ns / (double) best_ns;
+        sum += ratio / many;
+        worst = fmax(worst, ratio);
+        far += ratio > 1.05;
+        wins += placed.schedule->makespan_ns < chance_ns;
+        losses += placed.schedule->makespan_ns > chance_ns;
+        mo_placed_clear(&placed);
+        problem_clear(&p);
+    }
+    printf("# placeto: %.2f %% above the optimum, at worst %.2f %%, %d of %d "
+           "above "
+           "5 %%; chance is beaten %d to %d (p = %.1e)\n",
+           100 * (sum - 1), 100 * (worst - 1), far, many, wins, losses,
+           sign_test(wins, losses));
+    ck_assert(is_watched() || sum <= 1.05);
+    ck_assert(is_watched() || sign_test(wins, losses) < 0.05);
+}
+END_TEST
 
 /* ------------------------------------------------------------ what they keep
  */
@@ -288,4 +370,5 @@ SUITE(learners)
     EACH(a_stop_ends_it, COUNT(learners));
     EACH(what_is_learned_helps_elsewhere, COUNT(learners));
     EACH(other_policies_are_refused, COUNT(learners));
+    TEST(small_graphs_are_placed_well_and_not_by_chance);
 }
