@@ -4,35 +4,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "cost/attribute_write.h"
 
 enum { NOTE_SIZE = 512 };
-
-static void put_text(mo_out *out, const char *name, const char *value)
-{
-    mo_out_char(out, ' ');
-    mo_out_text(out, name);
-    mo_out_text(out, "=\"");
-    mo_out_xml(out, value);
-    mo_out_char(out, '"');
-}
-
-static void put_number(mo_out *out, const char *name, double value)
-{
-    mo_out_char(out, ' ');
-    mo_out_text(out, name);
-    mo_out_text(out, "=\"");
-    mo_out_double(out, value);
-    mo_out_char(out, '"');
-}
-
-static void put_int(mo_out *out, const char *name, int64_t value)
-{
-    mo_out_char(out, ' ');
-    mo_out_text(out, name);
-    mo_out_text(out, "=\"");
-    mo_out_int(out, value);
-    mo_out_char(out, '"');
-}
 
 /* No two '-' may meet in a comment, nor one its end. */
 static void put_note(mo_out *out, const char *note)
@@ -74,29 +48,29 @@ static void put_cpus(mo_out *out, const mo_device *device)
 static void put_strength(mo_out *out, const mo_device *device)
 {
     if (device->memory_bytes != INT64_MAX)
-        put_int(out, "memory_bytes", device->memory_bytes);
+        mo_attribute_int(out, "memory_bytes", device->memory_bytes);
     if (device->gflops > 0)
-        put_number(out, "gflops", device->gflops);
+        mo_attribute_number(out, "gflops", device->gflops);
     if (device->bandwidth_gbs > 0)
-        put_number(out, "memory_bandwidth_gbs", device->bandwidth_gbs);
+        mo_attribute_number(out, "memory_bandwidth_gbs", device->bandwidth_gbs);
     if (device->sms > 0)
-        put_int(out, "sms", device->sms);
+        mo_attribute_int(out, "sms", device->sms);
     if (device->clock_mhz > 0)
-        put_number(out, "clock_mhz", device->clock_mhz);
+        mo_attribute_number(out, "clock_mhz", device->clock_mhz);
     if (device->launch_us > 0 || device->known)
-        put_number(out, "launch_us", device->launch_us);
+        mo_attribute_number(out, "launch_us", device->launch_us);
 }
 
 static void put_whereabouts(mo_out *out, const mo_device *device)
 {
     if (device->rank >= 0)
-        put_int(out, "rank", device->rank);
+        mo_attribute_int(out, "rank", device->rank);
     if (device->gpu >= 0)
-        put_int(out, "gpu", device->gpu);
+        mo_attribute_int(out, "gpu", device->gpu);
     if (device->host)
-        put_text(out, "host", device->host);
+        mo_attribute_text(out, "host", device->host);
     if (device->threads > 0)
-        put_int(out, "threads", device->threads);
+        mo_attribute_int(out, "threads", device->threads);
     if (device->cpus)
         put_cpus(out, device);
 }
@@ -104,11 +78,11 @@ static void put_whereabouts(mo_out *out, const mo_device *device)
 static void put_device(mo_out *out, const mo_device *device)
 {
     mo_out_text(out, "  <device");
-    put_text(out, "id", device->id);
+    mo_attribute_text(out, "id", device->id);
     if (device->is_cpu)
-        put_text(out, "kind", "cpu");
+        mo_attribute_text(out, "kind", "cpu");
     if (device->model)
-        put_text(out, "model", device->model);
+        mo_attribute_text(out, "model", device->model);
     mo_out_text(out, "\n         ");
     put_strength(out, device);
     mo_out_text(out, "\n         ");
@@ -145,8 +119,8 @@ static void put_ends(mo_out *out, const mo_cluster *cluster,
     const char *to = cluster->devices[link->to].id;
 
     if (!both_ways) {
-        put_text(out, "from", from);
-        put_text(out, "to", to);
+        mo_attribute_text(out, "from", from);
+        mo_attribute_text(out, "to", to);
         return;
     }
     mo_out_text(out, " between=\"");
@@ -167,8 +141,8 @@ static void put_link(mo_out *out, const mo_cluster *cluster,
         return;
     mo_out_text(out, "  <link");
     put_ends(out, cluster, link, both_ways);
-    put_number(out, "gbps", link->gbps);
-    put_number(out, "latency_us", (double) link->latency_ns / 1000);
+    mo_attribute_number(out, "gbps", link->gbps);
+    mo_attribute_number(out, "latency_us", (double) link->latency_ns / 1000);
     mo_out_text(out, "/>");
     if (note) {
         mo_out_char(out, ' ');
@@ -185,7 +159,7 @@ void mo_cluster_write(const mo_cluster *cluster, const mo_cluster_notes *notes,
     notes = notes ? notes : &none;
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cluster");
     if (cluster->name)
-        put_text(out, "name", cluster->name);
+        mo_attribute_text(out, "name", cluster->name);
     mo_out_text(out, ">\n");
     put_note_line(out, notes->head);
     for (int k = 0; k < cluster->n_devices; k++) {

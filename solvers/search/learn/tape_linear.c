@@ -109,7 +109,8 @@ static void add_product_turned(mo_tape *tape, const mo_real *a,
     add_product(a, turned, c, m, k, n);
 }
 
-static void back_from_product(mo_tape *tape, const mo_tape_node *made)
+/* Through c = a b, of which made has the gradient. */
+static void back_through_product(mo_tape *tape, const mo_tape_node *made)
 {
     const mo_tape_node *a = mo_tape_at(tape, made->a);
     const mo_tape_node *b = mo_tape_at(tape, made->b);
@@ -128,7 +129,7 @@ mo_var mo_tape_product(mo_tape *tape, mo_var a, mo_var b)
 {
     int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
     int n = mo_tape_cols(tape, b);
-    mo_tape_node *made = mo_tape_make(tape, m, n, back_from_product);
+    mo_tape_node *made = mo_tape_make(tape, m, n, back_through_product);
 
     if (!made)
         return 0;
@@ -187,23 +188,16 @@ INLINE void back_through_of(const mo_real *restrict values,
 
 static void back_from_layer(mo_tape *tape, const mo_tape_node *made)
 {
-    const mo_tape_node *a = mo_tape_at(tape, made->a);
-    const mo_tape_node *b = mo_tape_at(tape, made->b);
-    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
-    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
     mo_real *to_bias = mo_tape_gradient_of(tape, made->n);
 
-    if (!to_a || !to_b || !to_bias)
+    if (!to_bias)
         return;
     if (made->cols == 8)
         back_through_of(made->values, made->gradient, to_bias, made->rows, 8);
     else
         back_through_of(made->values, made->gradient, to_bias, made->rows,
                         made->cols);
-    add_product_turned(tape, made->gradient, b->values, to_a, a->rows, b->cols,
-                       a->cols);
-    add_turned_product(a->values, made->gradient, to_b, a->rows, a->cols,
-                       b->cols);
+    back_through_product(tape, made);
 }
 
 INLINE void cut_of(mo_real *values, size_t m, int n)
