@@ -178,8 +178,10 @@ if command -v timeout >/dev/null; then
 fi
 
 # Ranks of one machine, which see the same GPUs.
-if [ ! -e "$tests/standin_nvml.so" ] || is_watched; then
-    skip "ranks" "no stand-in, or watched"
+if is_watched; then
+    : # mpi.sh shows as much
+elif [ ! -e "$tests/standin_nvml.so" ]; then
+    skip "ranks" "there is no stand-in for NVML"
 elif ! command -v mpirun >/dev/null || ! command -v timeout >/dev/null ||
     MOIRAI_TRANSPORT=mpi moirai-cluster discover 2>&1 |
     grep -q 'this build cannot do it'; then
