@@ -16,11 +16,12 @@
 #define MO_LEARN_PLACETO_H
 
 #include "base/error.h"
+#include "solvers/search/learn/dense.h"
 #include "solvers/search/learn/reach.h"
 #include "solvers/search/learn/school.h"
 
-/* Weights; and numbers that are told of a unit, beside two for each device. */
-enum { MO_PLACETO_LAYERS = 16, MO_PLACETO_TOLD = 4 };
+/* Layers; and numbers that are told of a unit, beside two for each device. */
+enum { MO_PLACETO_LAYERS = 8, MO_PLACETO_TOLD = 4 };
 
 typedef struct mo_placeto {
     const mo_task *task;
@@ -33,8 +34,7 @@ typedef struct mo_placeto {
     mo_real *fixed; /* by unit: what no placement changes */
     int *begin;     /* the placement that an episode begins with */
     mo_weights weights;
-    int layers[MO_PLACETO_LAYERS]; /* weights by their use: placeto_net.c */
-    int n_layers;
+    mo_dense layers[MO_PLACETO_LAYERS]; /* by their use: placeto_net.c */
     int about[1];
 } mo_placeto;
 

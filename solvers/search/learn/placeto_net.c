@@ -10,40 +10,20 @@ enum { WIDTH = 8, HIDDEN = 32, ROUNDS = 8 };
 /* What is told of a unit behind its times; then where it is. */
 enum { SENDS, STARTS, VISITED, IS_NEXT };
 
-/* Pairs of a matrix and what is added behind it. */
-enum {
-    INTO = 0,
-    SAY = 2, /* for each direction: what is said, and what is made of it */
-    HEAR = 6,
-    POOL = 10,
-    THINK = 12,
-    CHOOSE = 14
-};
+/* Layers; for each direction what is said, and what is made of it. */
+enum { INTO, SAY, HEAR = SAY + 2, POOL = HEAR + 2, THINK, CHOOSE, LAYERS };
+
+_Static_assert((int) LAYERS == (int) MO_PLACETO_LAYERS, "a layer has no place");
 
 /* What must not be chosen. */
 static const double never = -1e9;
-
-static mo_status add_layer(mo_placeto *p, const char *name, int rows, int cols,
-                           uint64_t seed, mo_error *err)
-{
-    char bias[MO_WEIGHTS_NAME] = "0-";
-    int matrix = mo_weights_add(&p->weights, name, rows, cols, 1, seed), row;
-
-    strncat(bias, name, sizeof bias - 3);
-    row = mo_weights_add(&p->weights, bias, 1, cols, 0, seed);
-    if (matrix < 0 || row < 0)
-        return mo_fail_memory(err);
-    p->layers[p->n_layers++] = matrix;
-    p->layers[p->n_layers++] = row;
-    return MO_OK;
-}
 
 mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err)
 {
     const struct {
         const char *name;
         int rows, cols;
-    } layers[] = {
+    } layers[LAYERS] = {
         { "into", placeto->n_features, WIDTH },
         { "say-down", WIDTH, WIDTH },
         { "say-up", WIDTH, WIDTH },
@@ -55,10 +35,10 @@ mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err)
     };
     mo_status status = MO_OK;
 
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-        if (status == MO_OK)
-            status = add_layer(placeto, layers[i].name, layers[i].rows,
-                               layers[i].cols, seed, err);
+    for (int i = 0; i < LAYERS && status == MO_OK; i++)
+        status =
+            mo_dense_add(&placeto->layers[i], &placeto->weights, layers[i].name,
+                         layers[i].rows, layers[i].cols, seed, err);
     return status;
 }
 
@@ -114,15 +94,7 @@ void mo_placeto_features(const mo_placeto *placeto, const int *device, int c,
 
 static mo_var layer(const mo_placeto *p, mo_tape *t, mo_var a, int which)
 {
-    return mo_tape_layer(t, a, mo_tape_weight(t, p->layers[which]),
-                         mo_tape_weight(t, p->layers[which + 1]));
-}
-
-static mo_var last_layer(const mo_placeto *p, mo_tape *t, mo_var a, int which)
-{
-    mo_var product = mo_tape_product(t, a, mo_tape_weight(t, p->layers[which]));
-
-    return mo_tape_sum(t, product, mo_tape_weight(t, p->layers[which + 1]));
+    return mo_dense_layer(&p->layers[which], t, a);
 }
 
 /* What a unit is after so many rounds of hearing from its neighbours. */
@@ -132,10 +104,10 @@ static mo_var pass(const mo_placeto *p, mo_tape *t, mo_var first,
     mo_var is = first;
 
     for (int round = 0; round < ROUNDS; round++) {
-        mo_var said = layer(p, t, is, SAY + 2 * way);
+        mo_var said = layer(p, t, is, SAY + way);
         mo_var heard = mo_tape_gathered(t, said, from->start, from->list, p->n);
 
-        is = mo_tape_sum(t, first, layer(p, t, heard, HEAR + 2 * way));
+        is = mo_tape_sum(t, first, layer(p, t, heard, HEAR + way));
     }
     return is;
 }
@@ -204,5 +176,6 @@ mo_var mo_placeto_logs(const mo_placeto *placeto, mo_tape *tape,
     parts[3] = pooled(p, tape, pool, &p->near.beside, c);
     is = layer(p, tape, mo_tape_beside(tape, parts, 4), THINK);
     return mo_tape_log_softmax(
-        tape, masked(p, tape, last_layer(p, tape, is, CHOOSE), c));
+        tape,
+        masked(p, tape, mo_dense_linear(&p->layers[CHOOSE], tape, is), c));
 }
