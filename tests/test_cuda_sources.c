@@ -2,7 +2,8 @@
  * The kernels of real networks compile by NVRTC, for devices that are not here.
  * They are prepared on the stand-in for a driver, which is made to look like
  * each of them; nothing runs.  The networks are looked for in the folder
- * MOIRAI_DATA.  With MOIRAI_LONG all of them for all devices.
+ * MOIRAI_DATA.  With MOIRAI_LONG all of them for all devices; MOIRAI_ARCH=70
+ * asks for those of sm_70 alone.
  */
 #include <config.h>
 
@@ -17,7 +18,7 @@
 #include "tests/suite.h"
 
 /* Of the devices below, unless there is time. */
-enum { USUAL = 5, EXIT_SKIPPED = 77 };
+enum { USUAL = 5, FEW = 2, EXIT_SKIPPED = 77 };
 
 static const char *const models[] = { "small_swin",    "small_bert",
                                       "small_regnet",  "small_gpt2",
@@ -148,26 +149,41 @@ static void compile_all(const mo_unit *unit, const char *model)
     free(j.errs);
 }
 
-START_TEST(kernels_of_networks_compile_for_every_device)
+static void check_network(const char *model, int arch, mo_precision precision,
+                          mo_elem reals)
 {
-    int device = _i % COUNT(devices);
-    const char *model = models[(_i + _i / COUNT(devices)) % COUNT(models)];
-    const mo_unit_options options = { .cache = "",
-                                      .precision = devices[device].precision };
+    const mo_unit_options options = { .cache = "", .precision = precision };
     mo_unit *unit = NULL;
     random_plan r;
 
-    if (!knows(devices[device].arch))
-        return;
     use_standin();
     MUST(mo_backend_cuda.open(&options, &unit, &err));
-    unit->arch = devices[device].arch;
+    unit->arch = arch;
     unit->shared_most = unit->arch < 80 ? 64 << 10 : 99 << 10;
-    make_plan(&r, model, devices[device].reals);
+    make_plan(&r, model, reals);
     ask_for_all(unit, r.plan);
     compile_all(unit, model);
     random_plan_clear(&r);
     mo_backend_cuda.close(unit);
+}
+
+START_TEST(kernels_of_networks_compile_for_every_device)
+{
+    int d = _i % COUNT(devices);
+    const char *model = models[(_i + _i / COUNT(devices)) % COUNT(models)];
+
+    if (knows(devices[d].arch))
+        check_network(model, devices[d].arch, devices[d].precision,
+                      devices[d].reals);
+}
+END_TEST
+
+START_TEST(kernels_of_networks_compile_for_the_device_asked_for)
+{
+    int arch = atoi(getenv("MOIRAI_ARCH"));
+
+    ck_assert_msg(knows(arch), "NVRTC does not know sm_%d", arch);
+    check_network(models[_i], arch, MO_PRECISION_F32, MO_F32);
 }
 END_TEST
 
@@ -187,6 +203,10 @@ SUITE(cuda_sources)
     if (mo_cuda_api_compiler(&compiler, &err) != MO_OK)
         skip(err.text);
     snprintf(data, sizeof data, "%s", given);
-    EACH(kernels_of_networks_compile_for_every_device,
-         getenv("MOIRAI_LONG") ? COUNT(devices) * COUNT(models) : USUAL);
+    if (getenv("MOIRAI_ARCH"))
+        EACH(kernels_of_networks_compile_for_the_device_asked_for,
+             getenv("MOIRAI_LONG") ? COUNT(models) : FEW);
+    else
+        EACH(kernels_of_networks_compile_for_every_device,
+             getenv("MOIRAI_LONG") ? COUNT(devices) * COUNT(models) : USUAL);
 }
