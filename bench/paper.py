@@ -181,6 +181,11 @@ def text(value):
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def gap_text(percent):
+    """Nothing reads as 0.00 that is more than 0."""
+    return "<0.01" if 0 < percent < 0.01 else f"{percent:.2f}"
+
+
 def tell_heading():
     print(
         f"{'instance':36} {'ms':>9} {'bound':>9} {'gap/%':>6}"
@@ -203,7 +208,7 @@ def tell(result):
     model, graph = result.instance.model, result.instance.graph
     print(
         f"{name} {milliseconds(ours):9.3f} {result.bound_us / 1000:9.3f}"
-        f" {result.gap_percent(ours):6.2f}  {against:18}"
+        f" {gap_text(result.gap_percent(ours)):>6}  {against:18}"
         f" {text(result.known_ms) or '-':>9}"
         f" {'-' if lead is None else f'{lead:.1f}':>8}"
         f" {paper_seconds(model, graph, 'moirai'):8.0f}",

@@ -138,6 +138,21 @@ START_TEST(a_gap_is_of_the_makespan)
 }
 END_TEST
 
+START_TEST(a_gap_is_none_only_if_that_is_proven)
+{
+    begin();
+    rows[0].makespan_ns = 63700001;
+    all.bound_ns = 63700000;
+    check_says(mo_placements_text, "    <0.01  50.0 % of B", true);
+    check_says(mo_placements_text, "\nproven optimal", false);
+    all.bound_ns = 63700001;
+    check_says(mo_placements_text, "     0.00  50.0 % of B", true);
+    check_says(mo_placements_text, "\nproven optimal", true);
+    rows[0].makespan_ns = 63700;
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(losses_are_told_by_device)
 {
     const mo_placement_loss losses[] = { { NULL, 127400 },
@@ -167,5 +182,6 @@ SUITE(placements)
     TEST(in_words_it_says_what_was_proven);
     TEST(what_does_not_fit_is_neither_best_nor_optimal);
     TEST(a_gap_is_of_the_makespan);
+    TEST(a_gap_is_none_only_if_that_is_proven);
     TEST(losses_are_told_by_device);
 }

@@ -32,6 +32,13 @@ static const struct {
     { mo_unit_us, 1520, "1.52 ms" },
     { mo_unit_us, 2.5e6, "2.50 s" },
     { mo_unit_us, -1, "unknown" },
+    { mo_unit_percent, 0, "0.00" },
+    { mo_unit_percent, 1e-12, "<0.01" },
+    { mo_unit_percent, 0.000099, "<0.01" }, /* though it rounds to it */
+    { mo_unit_percent, 0.0001, "0.01" },
+    { mo_unit_percent, 0.0581, "5.81" },
+    { mo_unit_percent, 1, "100.00" },
+    { mo_unit_percent, -1e-12, "0.00" },
 };
 
 START_TEST(amounts_have_three_digits_and_a_unit)

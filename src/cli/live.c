@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "report/unit.h"
 
 /* Seconds between two lines. */
 #define PAUSE_S 0.1
@@ -34,13 +35,15 @@ static void put_time(const mo_live *live, const char *what, bool has,
 static void show(mo_live *live, double now_s)
 {
     const mo_step *best = &live->best;
+    char gap[MO_UNIT_SIZE];
 
     fputs("\r\033[K", stderr);
     put_time(live, "best", best->has_incumbent, best->incumbent);
     put_time(live, "bound", best->has_bound, best->bound);
     if (best->has_incumbent && best->has_bound && best->incumbent > 0)
-        fprintf(stderr, "gap %.2f %%  ",
-                100 * (best->incumbent - best->bound) / best->incumbent);
+        fprintf(stderr, "gap %s %%  ",
+                mo_unit_percent(
+                    (best->incumbent - best->bound) / best->incumbent, gap));
     fprintf(stderr, "%.0f s", now_s - live->begin_s);
     fflush(stderr);
     live->shown = true;

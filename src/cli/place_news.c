@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "report/unit.h"
+
 /* Seconds between two lines on a terminal. */
 #define PAUSE_S 0.1
 
@@ -32,11 +34,12 @@ static const char *time_text(int64_t ns, char *text)
 static void compose(const mo_place_news *n, const mo_news *news, char *line)
 {
     char best[TIME_ROOM], bound[TIME_ROOM], gap[TIME_ROOM] = "";
+    char percent[MO_UNIT_SIZE];
     double makespan = (double) n->makespan_ns, lower = (double) n->lower_ns;
 
     if (n->makespan_ns != INT64_MAX && lower > 0)
-        snprintf(gap, sizeof gap, ", gap %.2f %%",
-                 100 * (makespan - lower) / makespan);
+        snprintf(gap, sizeof gap, ", gap %.8s %%",
+                 mo_unit_percent((makespan - lower) / makespan, percent));
     snprintf(line, LINE_ROOM, "%s: best %s, bound %s%s, %.1f s%s%.*s",
              n->method, time_text(n->makespan_ns, best),
              time_text(n->lower_ns, bound), gap, news->seconds,

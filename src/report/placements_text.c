@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "report/placements.h"
+#include "report/unit.h"
 
 enum { NAME_ROOM = 25, CELL_ROOM = 48 };
 
@@ -101,10 +102,12 @@ static void put_gain(const table *t, const mo_placement_row *row)
 
 static void put_gap(const table *t, const mo_placement_row *row)
 {
+    char text[MO_UNIT_SIZE];
+    const char *gap = "-";
+
     if (mo_placements_has_gap(t->p, row))
-        mo_out_printf(t->out, " %8.2f", 100 * mo_placements_gap(t->p, row));
-    else
-        mo_out_printf(t->out, " %8s", "-");
+        gap = mo_unit_percent(mo_placements_gap(t->p, row), text);
+    mo_out_printf(t->out, " %8s", gap);
 }
 
 static void put_row(const table *t, const mo_placement_row *row)

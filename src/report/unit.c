@@ -58,3 +58,13 @@ const char *mo_unit_us(double us, char text[MO_UNIT_SIZE])
 {
     return scale(us, 1000, time_units, text);
 }
+
+const char *mo_unit_percent(double part, char text[MO_UNIT_SIZE])
+{
+    double percent = 100 * part;
+
+    if (percent > 0 && percent < 0.01)
+        return "<0.01";
+    snprintf(text, MO_UNIT_SIZE, "%.2f", percent > 0 ? percent : 0);
+    return text;
+}

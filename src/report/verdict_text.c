@@ -39,7 +39,7 @@ static void put_verdict(const mo_verdict_report *r, mo_out *out)
 static void put_times(const mo_verdict_report *r, mo_out *out)
 {
     const mo_judgement *j = r->judgement;
-    char id[NAME_ROOM];
+    char id[NAME_ROOM], gap[MO_UNIT_SIZE];
 
     put_time("makespan", j->schedule->makespan_ns, out);
     if (j->claim_ns != MO_ANSWER_NO_CLAIM) {
@@ -49,8 +49,8 @@ static void put_times(const mo_verdict_report *r, mo_out *out)
     }
     mo_out_text(out, "\n");
     put_time("bound", r->bound_ns, out);
-    mo_out_printf(out, " (%s), gap %.2f %%\n", r->bound_by,
-                  100 * mo_verdict_gap(r));
+    mo_out_printf(out, " (%s), gap %s %%\n", r->bound_by,
+                  mo_unit_percent(mo_verdict_gap(r), gap));
     if (j->single == MO_FREE)
         return;
     put_time("best single", j->single_ns, out);
