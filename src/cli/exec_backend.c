@@ -105,11 +105,10 @@ static bool is_wanted(const mo_exec_wants *wants, const mo_device *device)
 mo_status mo_exec_backends_choose(const mo_cluster *cluster,
                                   const mo_exec_wants *wants,
                                   const mo_backend **backends, int *gpus,
-                                  mo_error *err)
+                                  mo_error *no_gpu, mo_error *err)
 {
     const mo_backend *gpu = NULL;
     int n_gpus = 0, order = 0, n_wanted = 0;
-    mo_error why = { 0 };
     mo_status status;
 
     for (int k = 0; k < cluster->n_devices; k++) {
@@ -118,9 +117,9 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
     }
     if (n_wanted == 0)
         return MO_OK;
-    status = find_gpus(&gpu, &n_gpus, &why);
+    status = find_gpus(&gpu, &n_gpus, no_gpu);
     if (status != MO_OK && strcmp(wants->backend, "cuda") == 0)
-        return mo_fail(err, status, "--backend cuda: %s", why.text);
+        return mo_fail(err, status, "--backend cuda: %s", no_gpu->text);
     for (int k = 0; k < cluster->n_devices && status == MO_OK; k++) {
         const mo_device *device = &cluster->devices[k];
 
@@ -190,7 +189,8 @@ static bool is_first(const mo_backend *const *backends,
 
 void mo_exec_backends_tell(const mo_cluster *cluster,
                            const mo_backend *const *backends,
-                           const mo_unit_options *units, const mo_talk *talk)
+                           const mo_unit_options *units, const mo_error *no_gpu,
+                           const mo_talk *talk)
 {
     char list[LINE_SIZE];
     int count;
@@ -201,9 +201,10 @@ void mo_exec_backends_tell(const mo_cluster *cluster,
     if (count > 0)
         fprintf(stderr,
                 "%s: device%s %s %s run on CPU threads: times are "
-                "the CPU's\n",
+                "the CPU's%s%s\n",
                 talk->command, count > 1 ? "s" : "", list,
-                count > 1 ? "are" : "is");
+                count > 1 ? "are" : "is", no_gpu->text[0] ? "; " : "",
+                no_gpu->text);
     for (int k = 0; k < cluster->n_devices; k++) {
         if (!is_first(backends, units, k) || units[k].n_parts > 0)
             continue;

@@ -92,18 +92,19 @@ void mo_exec_awake(mo_exec_waking *waking);
     }
 
 /* By device: what it runs on, and the number of its GPU.  Where backend is auto
- * and there is no GPU to use, all run on the CPU; where it is cuda that is an
- * error, which says why.  Numbers begin as zeros. */
+ * and there is no GPU to use, all run on the CPU, and no_gpu says why; where it
+ * is cuda that is an error.  Numbers and no_gpu begin as zeros. */
 mo_status mo_exec_backends_choose(const mo_cluster *cluster,
                                   const mo_exec_wants *wants,
                                   const mo_backend **backends, int *gpus,
-                                  mo_error *err);
+                                  mo_error *no_gpu, mo_error *err);
 
-/* Says which devices are none of the processors they run on, and which share a
- * GPU. */
+/* Says which devices are none of the processors they run on, why if no_gpu
+ * knows, and which share a GPU. */
 void mo_exec_backends_tell(const mo_cluster *cluster,
                            const mo_backend *const *backends,
-                           const mo_unit_options *units, const mo_talk *talk);
+                           const mo_unit_options *units, const mo_error *no_gpu,
+                           const mo_talk *talk);
 
 /* What floats are in memory, and in products. */
 mo_elem mo_exec_reals(const mo_exec_wants *wants);

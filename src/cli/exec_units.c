@@ -103,9 +103,10 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
 {
     int *gpus = calloc((size_t) units->n, sizeof *gpus);
     int each = share(units, rank);
-    mo_status status = gpus ? mo_exec_backends_choose(
-                                  cluster, wants, units->backends, gpus, err)
-                            : mo_fail_memory(err);
+    mo_status status =
+        gpus ? mo_exec_backends_choose(cluster, wants, units->backends, gpus,
+                                       &units->no_gpu, err)
+             : mo_fail_memory(err);
 
     for (int k = 0; k < units->n && status == MO_OK; k++) {
         set_unit(&cluster->devices[k], wants, each, &units->options[k]);
@@ -188,7 +189,8 @@ static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
 void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
                         int rank, const mo_talk *talk)
 {
-    mo_exec_backends_tell(cluster, units->backends, units->options, talk);
+    mo_exec_backends_tell(cluster, units->backends, units->options,
+                          &units->no_gpu, talk);
     tell_missing(units, cluster, rank, talk);
 }
 

@@ -21,6 +21,7 @@ typedef struct mo_exec_units {
     int *lanes;        /* for the plan: how many calls may run side by side */
     bool *keen, *nest; /* for the plan: as mo_plan_source has them */
     int *parts; /* SMs by device, where they are parts of one GPU, or NULL */
+    mo_error no_gpu; /* why devices that are GPUs run on processors, or zeros */
 } mo_exec_units;
 
 /* Threads of a device are what is wanted, else what the cluster says, else an
