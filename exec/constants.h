@@ -47,6 +47,10 @@ mo_status mo_constants_made(mo_constants *constants, int op, int port,
                             const mo_desc *desc, const mo_dense **value,
                             mo_error *err);
 
+/* A digest of what the files of weights hold, by samples of them: for ranks
+ * that must all have the same.  Opens all of them. */
+uint64_t mo_constants_sample(mo_constants *constants);
+
 /* Bytes mapped from files or computed so far, for reports. */
 int64_t mo_constants_bytes(const mo_constants *constants);
 

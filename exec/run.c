@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
+#include "exec/run_alike.h"
 #include "exec/run_device.h"
 #include "exec/run_gather.h"
 #include "exec/run_joint.h"
@@ -141,42 +141,6 @@ static mo_status check_inputs(const mo_plan *plan, const mo_run_options *o,
     return status;
 }
 
-static void digest_device(const mo_plan_device *device, mo_digest *digest)
-{
-    mo_digest_text(digest, device->id);
-    mo_digest_int(digest, device->arena_bytes);
-    for (int i = 0; i < device->n_steps; i++) {
-        mo_digest_int(digest, (int64_t) device->steps[i].kind);
-        mo_digest_int(digest, device->steps[i].what);
-    }
-}
-
-/* Ranks with other files or options make another plan. */
-static mo_status digest_plan(const mo_plan *plan, int runs, uint64_t *value,
-                             mo_error *err)
-{
-    mo_digest *digest = mo_digest_new();
-
-    if (!digest)
-        return mo_fail_memory(err);
-    mo_digest_int(digest, runs);
-    for (int d = 0; d < plan->n_devices; d++)
-        digest_device(&plan->devices[d], digest);
-    for (int v = 0; v < plan->n_values; v++) {
-        const mo_plan_value *p = &plan->values[v];
-
-        mo_digest_text(digest, p->name);
-        mo_digest_int(digest, (int64_t) p->desc.elem);
-        mo_digest_int(digest, p->channels_last);
-        mo_digest_ints(digest, p->desc.shape.dims, (size_t) p->desc.shape.rank);
-    }
-    for (int t = 0; t < plan->n_transfers; t++)
-        mo_digest_int(digest, plan->transfers[t].bytes);
-    *value = mo_digest_value(digest);
-    mo_digest_free(digest);
-    return MO_OK;
-}
-
 /* ------------------------------------------------------------------ results */
 
 static mo_status make_result(const mo_plan *plan, const mo_run_options *o,
@@ -305,13 +269,15 @@ static mo_status begin(run *r, mo_error *err)
     mo_status status = check_inputs(r->plan, o, err);
 
     if (status == MO_OK)
-        status = digest_plan(r->plan, o->warm_ups + o->runs, &digest, err);
+        status = mo_run_digest(r->plan, o, &digest, err);
     if (status == MO_OK && o->transport->announce)
         status = o->transport->announce(o->world, o->backends,
                                         r->plan->n_devices, err);
     if (status == MO_OK)
         status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
                                      digest, err);
+    if (status == MO_OK)
+        status = mo_run_compare_inputs(r->plan, o, err);
     if (status == MO_OK)
         leave_single(r);
     return status;

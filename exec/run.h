@@ -27,6 +27,9 @@ typedef struct mo_run_options {
     const mo_dense *inputs;            /* by input of the plan; those that this
                                           rank does not read may be empty */
     int warm_ups, runs;                /* runs at least 1 */
+    /* A digest of what else all ranks must have alike for the answer to be one;
+     * 0: nobody knows. */
+    uint64_t alike;
     bool trace; /* keep the times of every step of the median run */
     bool eager; /* where memory is apart: call by call, no programs */
     const int64_t *hold_ns; /* by transfer: it takes at least so long where it

@@ -28,6 +28,7 @@ typedef struct work {
     mo_exec_job job;
     mo_exec_units units;
     mo_exec_inputs inputs;
+    uint64_t alike;   /* what ranks have in common, as far as they do */
     int64_t *hold_ns; /* by transfer, or NULL: none is held */
     mo_run_result result;
     mo_exec_comparison comparison;
@@ -142,6 +143,8 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
         status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
                                      w->units.rank_of, w->rank, all, &w->inputs,
                                      err);
+    if (status == MO_OK && w->n_ranks > 1)
+        status = mo_exec_job_alike(o, &w->job, &w->alike, err);
     if (status == MO_OK && o->wants.emulate)
         status = mo_emulate_hold(w->job.plan, &w->job.review.made.loaded,
                                  &w->hold_ns, err);
@@ -165,6 +168,7 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .inputs = w->inputs.values,
         .warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0,
         .runs = (int) o->runs,
+        .alike = w->alike,
         .trace = true,
         .eager = o->wants.eager,
         .hold_ns = w->hold_ns,

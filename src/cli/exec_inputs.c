@@ -184,6 +184,16 @@ static bool is_read_by(const mo_plan *plan, const mo_plan_input *input,
     return false;
 }
 
+/* What others read is read here only so that they can be told of another value
+ * that this rank was given: it need not be here. */
+static void read_for_others(const char *file, const mo_plan_input *input,
+                            mo_dense *value)
+{
+    if (read_file(file, input, value, NULL) == MO_OK)
+        return;
+    mo_dense_clear(value);
+}
+
 mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
                               const mo_plan *plan, const int *rank_of, int rank,
                               bool all, mo_exec_inputs *inputs, mo_error *err)
@@ -199,10 +209,12 @@ mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
     for (int i = 0; i < plan->n_inputs && status == MO_OK; i++) {
         const mo_plan_input *input = &plan->inputs[i];
 
-        if (!all && !is_read_by(plan, input, rank_of, rank))
-            continue;
-        status = files[i] ? read_file(files[i], input, &inputs->values[i], err)
-                          : make_up(o, g, input, i, &inputs->values[i], err);
+        if (all || is_read_by(plan, input, rank_of, rank))
+            status = files[i]
+                         ? read_file(files[i], input, &inputs->values[i], err)
+                         : make_up(o, g, input, i, &inputs->values[i], err);
+        else if (files[i])
+            read_for_others(files[i], input, &inputs->values[i]);
     }
     free(files);
     return status;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "exec/machine.h"
 #include "exec/plan/verify.h"
 #include "ingest/read.h"
@@ -232,6 +233,26 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         mo_talk_say(&o->talk, "planned %d calls and %d transfers in %.2f s",
                     job->plan->n_calls, job->plan->n_transfers,
                     mo_talk_seconds() - begin);
+    return status;
+}
+
+mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
+                            uint64_t *digest, mo_error *err)
+{
+    mo_digest *all = mo_digest_new();
+    uint64_t graph = 0;
+    mo_status status = all ? mo_graph_digest(job->review.made.fine, &graph, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        mo_digest_int(all, (int64_t) graph);
+        mo_digest_int(all, (int64_t) mo_constants_sample(job->constants));
+        mo_digest_int(all, o->weights);
+        mo_digest_int(all, o->seed);
+        mo_digest_text(all, o->wants.precision);
+        *digest = mo_digest_value(all);
+    }
+    mo_digest_free(all);
     return status;
 }
 

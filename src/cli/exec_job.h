@@ -35,6 +35,11 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
 
+/* A digest of all that ranks must have alike besides the plan: the graph with
+ * its weights, and what is made up.  The plan is there. */
+mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
+                            uint64_t *digest, mo_error *err);
+
 /* Another plan of the same placement, for other units. */
 mo_status mo_exec_job_another(const mo_exec_options *o, const mo_exec_job *job,
                               const mo_exec_units *units, mo_plan **plan,
