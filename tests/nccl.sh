@@ -86,6 +86,8 @@ right()
 right "two ranks, in programs" two 2 1 --runs 2
 right "two GPUs of a rank and one of another" shared 2 3 --runs 2
 right "two ranks with GPUs and one with a processor" beside 3 1 --runs 2
+ok "the last without any driver" words bare 3 --check --runs 2 \
+    -c "$work/beside.xml" "$work/three.1.json"
 right "call by call" two 2 2 --eager
 MOIRAI_NCCL_REGISTER=1
 export MOIRAI_NCCL_REGISTER

@@ -4,6 +4,8 @@
 #
 #     run RANKS ...               all end well, and NCCL has carried
 #     mixed RANKS ...             the last one has TCP alone: all end well
+#     bare RANKS ...              the last one's machine has no GPU, nor anything
+#                                 of CUDA: all end well, and NCCL has carried
 #     kill RANKS RANK MOMENT ...  one is killed so many seconds after the start:
 #                                 the others end soon, and say who it was
 #     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP
@@ -43,6 +45,7 @@ start_rank()
     if [ "$1" -eq $((n - 1)) ]; then
         [ "$kind" != token ] || MOIRAI_TOKEN=wrong
         [ "$kind" != mixed ] || transport=tcp
+        [ "$kind" != bare ] || MOIRAI_CUDA=
     fi
     shift
     exec moirai-exec --transport $transport "$@"
@@ -142,7 +145,7 @@ wait "$watcher" 2>/dev/null
 [ ! -e "$job/late" ] || tell "somebody hung"
 
 case $kind in
-run) all_ended_well nccl ;;
+run | bare) all_ended_well nccl ;;
 mixed) all_ended_well tcp ;;
 kill | stop) all_others_say "$victim" "rank $victim" ;;
 token)

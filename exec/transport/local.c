@@ -129,6 +129,12 @@ static mo_status collect(mo_world *world, int from, void *data, size_t bytes,
     return mo_failure_get(&world->inside.failure, err);
 }
 
+static mo_status spread(mo_world *world, void *data, size_t bytes,
+                        mo_error *err)
+{
+    return collect(world, 0, data, bytes, err);
+}
+
 static void fail(mo_world *world, const mo_error *why)
 {
     mo_inside_fail(&world->inside, why);
@@ -150,5 +156,6 @@ const mo_transport mo_transport_local = {
     .serve = serve,
     .leave = leave,
     .collect = collect,
+    .spread = spread,
     .fail = fail,
 };

@@ -239,5 +239,6 @@ const mo_transport mo_transport_mpi = {
     .serve = mo_mpi_serve,
     .leave = leave,
     .collect = mo_mpi_collect,
+    .spread = mo_mpi_spread,
     .fail = fail,
 };

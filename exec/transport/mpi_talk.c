@@ -48,40 +48,58 @@ mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
     }
 }
 
-static mo_status pass_piece(mo_world *world, int from, void *data, int bytes,
-                            mo_error *err)
+/* To the peer, or from it. */
+static mo_status pass_piece(mo_world *world, int peer, bool sending, void *data,
+                            int bytes, mo_error *err)
 {
     MPI_Request request;
     mo_status status;
     int code;
 
-    if (world->ranks.rank == from)
-        code = MPI_Isend(data, bytes, MPI_BYTE, 0, COLLECT_TAG, world->control,
-                         &request);
-    else
-        code = MPI_Irecv(data, bytes, MPI_BYTE, from, COLLECT_TAG,
+    if (sending)
+        code = MPI_Isend(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
                          world->control, &request);
-    status = mo_mpi_check(code, "collect results", err);
-    if (status == MO_OK)
-        status = mo_mpi_await(world, &request,
-                              world->ranks.rank == from ? 0 : from, err);
+    else
+        code = MPI_Irecv(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
+                         world->control, &request);
+    status = mo_mpi_check(code, "talk to another rank", err);
+    return status == MO_OK ? mo_mpi_await(world, &request, peer, err) : status;
+}
+
+static mo_status pass(mo_world *world, int peer, bool sending, void *data,
+                      size_t bytes, mo_error *err)
+{
+    char *at = data;
+    mo_status status = mo_failure_get(&world->ranks.inside.failure, err);
+
+    while (bytes > 0 && status == MO_OK) {
+        size_t piece = bytes < MO_MPI_PIECE ? bytes : MO_MPI_PIECE;
+
+        status = pass_piece(world, peer, sending, at, (int) piece, err);
+        at += piece;
+        bytes -= piece;
+    }
     return status;
 }
 
 mo_status mo_mpi_collect(mo_world *world, int from, void *data, size_t bytes,
                          mo_error *err)
 {
-    char *at = data;
-    mo_status status = mo_failure_get(&world->ranks.inside.failure, err);
+    bool sending = world->ranks.rank == from;
 
     if (from == 0)
-        return status;
-    while (bytes > 0 && status == MO_OK) {
-        size_t piece = bytes < MO_MPI_PIECE ? bytes : MO_MPI_PIECE;
+        return mo_failure_get(&world->ranks.inside.failure, err);
+    return pass(world, sending ? 0 : from, sending, data, bytes, err);
+}
 
-        status = pass_piece(world, from, at, (int) piece, err);
-        at += piece;
-        bytes -= piece;
-    }
+mo_status mo_mpi_spread(mo_world *world, void *data, size_t bytes,
+                        mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (world->ranks.rank != 0)
+        return pass(world, 0, false, data, bytes, err);
+    for (int r = 1; r < world->ranks.n_ranks && status == MO_OK; r++)
+        status = pass(world, r, true, data, bytes, err);
     return status;
 }

@@ -70,6 +70,8 @@ void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
  * (-1: everybody) has left. */
 mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
                        mo_error *err);
+mo_status mo_mpi_spread(mo_world *world, void *data, size_t bytes,
+                        mo_error *err);
 mo_status mo_mpi_collect(mo_world *world, int from, void *data, size_t bytes,
                          mo_error *err);
 

@@ -242,6 +242,12 @@ static mo_status collect(mo_world *world, int from, void *data, size_t bytes,
     return mo_transport_tcp.collect(world, from, data, bytes, err);
 }
 
+static mo_status spread(mo_world *world, void *data, size_t bytes,
+                        mo_error *err)
+{
+    return mo_transport_tcp.spread(world, data, bytes, err);
+}
+
 static void fail(mo_world *world, const mo_error *why)
 {
     mo_transport_tcp.fail(world, why);
@@ -265,6 +271,7 @@ const mo_transport mo_transport_nccl = {
     .serve = serve,
     .leave = leave,
     .collect = collect,
+    .spread = spread,
     .fail = fail,
     .say = say,
 };

@@ -298,5 +298,6 @@ const mo_transport mo_transport_tcp = {
     .serve = serve,
     .leave = leave,
     .collect = mo_tcp_collect,
+    .spread = mo_tcp_spread,
     .fail = fail,
 };

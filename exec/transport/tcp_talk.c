@@ -109,3 +109,16 @@ mo_status mo_tcp_collect(mo_world *world, int from, void *data, size_t bytes,
                ? mo_tcp_tell(world, 0, data, bytes, err)
                : mo_tcp_hear(world, from, data, bytes, err);
 }
+
+mo_status mo_tcp_spread(mo_world *world, void *data, size_t bytes,
+                        mo_error *err)
+{
+    mo_status status = mo_failure_get(&world->ranks.inside.failure, err);
+
+    if (status != MO_OK || world->ranks.rank != 0)
+        return status == MO_OK ? mo_tcp_hear(world, 0, data, bytes, err)
+                               : status;
+    for (int r = 1; r < world->ranks.n_ranks && status == MO_OK; r++)
+        status = mo_tcp_tell(world, r, data, bytes, err);
+    return status;
+}

@@ -137,6 +137,8 @@ mo_status mo_tcp_swap(mo_world *world, int peer, const void *own, void *other,
                       size_t bytes, mo_error *err);
 mo_status mo_tcp_collect(mo_world *world, int from, void *data, size_t bytes,
                          mo_error *err);
+mo_status mo_tcp_spread(mo_world *world, void *data, size_t bytes,
+                        mo_error *err);
 
 /* tcp_begin.c */
 mo_status mo_tcp_begin(mo_world *world, const mo_plan *plan, const int *rank_of,

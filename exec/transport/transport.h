@@ -98,6 +98,10 @@ typedef struct mo_transport {
     mo_status (*collect)(mo_world *world, int from, void *data, size_t bytes,
                          mo_error *err);
 
+    /* The same the other way: the bytes of rank 0, to all others. */
+    mo_status (*spread)(mo_world *world, void *data, size_t bytes,
+                        mo_error *err);
+
     /* Tells everybody that this rank cannot go on, and why; from any thread.
      * What failed first counts.  A command calls it before it prints an error
      * and leaves, whoever's it was: from then on nobody else speaks for this

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/emulate.h"
+#include "cli/exec_agree.h"
 #include "cli/exec_compare.h"
 #include "cli/exec_inputs.h"
 #include "cli/exec_job.h"
@@ -131,6 +132,9 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
     mo_status status = mo_exec_units_make(cluster, w->n_ranks, w->rank,
                                           &o->wants, &w->units, err);
 
+    if (status == MO_OK)
+        status =
+            mo_exec_agree(w->transport, w->world, &o->wants, &w->units, err);
     if (status == MO_OK)
         mo_exec_units_tell(&w->units, cluster, w->rank, &o->talk);
     if (status == MO_OK)

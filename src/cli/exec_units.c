@@ -97,6 +97,16 @@ static void set_unit(const mo_device *device, const mo_exec_wants *wants,
     };
 }
 
+void mo_exec_units_suit(mo_exec_units *units, int device,
+                        const mo_exec_wants *wants)
+{
+    bool apart = units->backends[device]->apart;
+
+    units->lanes[device] = apart ? (int) wants->lanes : 1;
+    units->keen[device] = apart;
+    units->nest[device] = !apart;
+}
+
 static mo_status set_units(const mo_cluster *cluster, int rank,
                            const mo_exec_wants *wants, mo_exec_units *units,
                            mo_error *err)
@@ -111,9 +121,7 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
     for (int k = 0; k < units->n && status == MO_OK; k++) {
         set_unit(&cluster->devices[k], wants, each, &units->options[k]);
         units->options[k].gpu = gpus[k];
-        units->lanes[k] = units->backends[k]->apart ? (int) wants->lanes : 1;
-        units->keen[k] = units->backends[k]->apart;
-        units->nest[k] = !units->backends[k]->apart;
+        mo_exec_units_suit(units, k, wants);
     }
     free(gpus);
     return status;

@@ -32,6 +32,10 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
+/* What the plan of a device is like, by what it runs on. */
+void mo_exec_units_suit(mo_exec_units *units, int device,
+                        const mo_exec_wants *wants);
+
 /* Says what devices run on where that is not what they are, and which of rank
  * lack a processor that they should stay on. */
 void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
