@@ -1,10 +1,12 @@
 /*
  * NVRTC of the stand-in: cc, with what kernels call before the source and what
- * calls them behind it.
+ * calls them behind it.  What was compiled is kept in the folder that
+ * STANDIN_KERNELS names, if any, for whoever has the same source.
  */
 #include <config.h>
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <nvrtc.h>
 #include <spawn.h>
@@ -107,19 +109,50 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
     return NVRTC_SUCCESS;
 }
 
-/* Names of files in a folder of their own. */
+/* Names of files in a folder of their own, beside those that are kept. */
 typedef struct files {
     char folder[PATH_MAX - 32];
     char source[PATH_MAX], preprocessed[PATH_MAX], object[PATH_MAX];
     char log[PATH_MAX];
+    char kept[PATH_MAX]; /* "" where nothing is kept */
 } files;
+
+static const char flags[] = "-O1 -fPIC -shared -ffp-contract=off "
+                            "-fno-strict-aliasing -fno-math-errno";
+
+static uint64_t digest(uint64_t d, const char *text)
+{
+    for (; *text; text++)
+        d = (d ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
+    return d;
+}
+
+/* Two digests, so that no two sources ever have the same. */
+static void name_kept(files *f, const char *source)
+{
+    const char *folder = getenv("STANDIN_KERNELS"), *cc = getenv("CC");
+    const char *texts[] = { cc ? cc : "cc", flags, before, source, behind };
+    uint64_t a = UINT64_C(0xcbf29ce484222325), b = 1;
+
+    f->kept[0] = '\0';
+    if (!folder)
+        return;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        a = digest(a, texts[i]);
+        b = digest(b, texts[i]);
+    }
+    snprintf(f->kept, sizeof f->kept, "%s/%016" PRIx64 "%016" PRIx64 ".so",
+             folder, a, b);
+}
 
 static bool files_make(files *f)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *kept = getenv("STANDIN_KERNELS"), *tmp = getenv("TMPDIR");
 
     snprintf(f->folder, sizeof f->folder, "%s/standin-XXXXXX",
-             folder ? folder : "/tmp");
+             kept  ? kept
+             : tmp ? tmp
+                   : "/tmp");
     if (!mkdtemp(f->folder))
         return false;
     snprintf(f->source, sizeof f->source, "%s/kernel.c", f->folder);
@@ -210,12 +243,20 @@ static bool compile_files(const files *f, const char *source)
     return write_source(f, source) &&
            run_compiler(f, "-E -P", f->source, f->preprocessed) &&
            add_wrappers(f, source) &&
-           run_compiler(f,
-                        "-O1 -fPIC -shared -ffp-contract=off "
-                        "-fno-strict-aliasing -fno-math-errno",
-                        f->preprocessed, f->object);
+           run_compiler(f, flags, f->preprocessed, f->object);
 }
 
+static bool read_image(nvrtcProgram p, const char *path)
+{
+    size_t size;
+
+    p->image = (standin_image *) read_whole(path, sizeof *p->image, &size);
+    if (p->image)
+        *p->image = (standin_image){ .magic = STANDIN_MAGIC, .bytes = size };
+    return p->image;
+}
+
+/* What is kept appears whole, by its new name. */
 static nvrtcResult compile(nvrtcProgram p, const files *f)
 {
     bool done = compile_files(f, p->source);
@@ -224,10 +265,10 @@ static nvrtcResult compile(nvrtcProgram p, const files *f)
     p->log = read_whole(f->log, 0, &size);
     if (!done)
         return NVRTC_ERROR_COMPILATION;
-    p->image = (standin_image *) read_whole(f->object, sizeof *p->image, &size);
-    if (!p->image)
+    if (!read_image(p, f->object))
         return NVRTC_ERROR_OUT_OF_MEMORY;
-    *p->image = (standin_image){ .magic = STANDIN_MAGIC, .bytes = size };
+    if (f->kept[0])
+        rename(f->object, f->kept);
     return NVRTC_SUCCESS;
 }
 
@@ -239,6 +280,9 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n_options,
 
     (void) n_options;
     (void) options;
+    name_kept(&f, p->source);
+    if (f.kept[0] && read_image(p, f.kept))
+        return NVRTC_SUCCESS;
     if (!files_make(&f))
         return NVRTC_ERROR_INTERNAL_ERROR;
     result = compile(p, &f);
