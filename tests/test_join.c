@@ -140,17 +140,54 @@ END_TEST
 START_TEST(only_loopback_itself_is_local)
 {
     char name[256] = "";
+    uint8_t at[MO_ADDRESS_BYTES];
 
-    ck_assert(mo_address_is_local("localhost"));
-    ck_assert(mo_address_is_local("127.0.0.1"));
-    ck_assert(mo_address_is_local("127.1.2.3"));
-    ck_assert(mo_address_is_local("::1"));
-    ck_assert(!mo_address_is_local("10.0.0.1"));
-    ck_assert(!mo_address_is_local("::"));
-    ck_assert(!mo_address_is_local("localhost.example.org"));
+    ck_assert(mo_address_is_local("localhost", at));
+    ck_assert(mo_address_is_local("127.0.0.1", at));
+    ck_assert(mo_address_is_local("127.1.2.3", at));
+    ck_assert(mo_address_is_local("::1", at));
+    ck_assert(!mo_address_is_local("10.0.0.1", at));
+    ck_assert(!mo_address_is_local("::", at));
+    ck_assert(!mo_address_is_local("localhost.example.org", at));
     gethostname(name, sizeof name - 1);
     if (strcmp(name, "localhost") != 0)
-        ck_assert(!mo_address_is_local(name));
+        ck_assert(!mo_address_is_local(name, at));
+}
+END_TEST
+
+/* Loopback has more than one address, and what is called must be the one where
+ * rank 0 listens; ranks that are told where find each other there as well. */
+START_TEST(ranks_meet_at_any_loopback)
+{
+    static const char *const hosts[] = { "localhost", "127.0.0.2", "::1" };
+    rank ranks[3];
+    uint8_t at[MO_ADDRESS_BYTES];
+    int listener;
+
+    ck_assert(mo_address_is_local(hosts[_i], at));
+    listener = mo_address_listen(at, 0, 1);
+    if (listener < 0)
+        return; /* not on this machine */
+    close(listener);
+    set_up(ranks, 3, free_port());
+    for (int r = 0; r < 3; r++)
+        strcpy(ranks[r].job.host, hosts[_i]);
+    all_join(ranks, 3);
+}
+END_TEST
+
+START_TEST(an_address_of_others_is_refused_by_name)
+{
+    rank alone;
+
+    set_up(&alone, 1, free_port());
+    alone.job.n_ranks = 2;
+    alone.job.bind = "192.0.2.77"; /* of nobody: RFC 5737 */
+    start(&alone);
+    finish(&alone);
+    ck_assert_int_eq(alone.status, MO_E_IO);
+    ck_assert_msg(strstr(alone.err.text, "'192.0.2.77'") != NULL, "%s",
+                  alone.err.text);
 }
 END_TEST
 
@@ -478,6 +515,8 @@ SUITE(join)
 {
     EACH(all_are_connected_with_all, 2 * MAX_RANKS);
     TEST(only_loopback_itself_is_local);
+    EACH(ranks_meet_at_any_loopback, 3);
+    TEST(an_address_of_others_is_refused_by_name);
     TEST(the_first_may_come_last);
     EACH(a_wrong_token_is_refused_by_name, 2);
     TEST(another_number_of_ranks_is_refused);

@@ -60,13 +60,19 @@ int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES], int n)
     return find(host, 0, found, n);
 }
 
-bool mo_address_is_local(const char *host)
+bool mo_address_is_local(const char *host, uint8_t address[MO_ADDRESS_BYTES])
 {
-    uint8_t address[MO_ADDRESS_BYTES];
+    uint8_t found[1][MO_ADDRESS_BYTES];
 
-    return strcmp(host, "localhost") == 0 ||
-           (find(host, AI_NUMERICHOST, &address, 1) == 1 &&
-            mo_address_is_loopback(address));
+    if (strcmp(host, "localhost") == 0) {
+        memcpy(address, mo_address_loopback, MO_ADDRESS_BYTES);
+        return true;
+    }
+    if (find(host, AI_NUMERICHOST, found, 1) == 0 ||
+        !mo_address_is_loopback(found[0]))
+        return false;
+    memcpy(address, found[0], MO_ADDRESS_BYTES);
+    return true;
 }
 
 static bool is_v4(const uint8_t address[MO_ADDRESS_BYTES])

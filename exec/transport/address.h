@@ -24,9 +24,10 @@ int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES],
 
 bool mo_address_is_loopback(const uint8_t address[MO_ADDRESS_BYTES]);
 
-/* Is it "localhost", or such an address as a number?  A machine's own name may
- * lead there, too, but means the machine as others see it. */
-bool mo_address_is_local(const char *host);
+/* Is it "localhost", or such an address as a number?  Then this is where.  A
+ * machine's own name may lead there, too, but means the machine as others see
+ * it. */
+bool mo_address_is_local(const char *host, uint8_t address[MO_ADDRESS_BYTES]);
 
 bool mo_address_same(const uint8_t a[MO_ADDRESS_BYTES],
                      const uint8_t b[MO_ADDRESS_BYTES]);

@@ -2,6 +2,7 @@
 
 #include "exec/transport/join.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@ static mo_status find_bind(const mo_job *job, uint8_t address[MO_ADDRESS_BYTES],
     uint8_t found[1][MO_ADDRESS_BYTES];
 
     memcpy(address, mo_address_loopback, MO_ADDRESS_BYTES);
-    *bind = !*job->host || mo_address_is_local(job->host) ? address : NULL;
+    *bind =
+        !*job->host || mo_address_is_local(job->host, address) ? address : NULL;
     if (!job->bind)
         return MO_OK;
     if (mo_address_find(job->bind, found, 1) == 0)
@@ -28,6 +30,20 @@ static mo_status find_bind(const mo_job *job, uint8_t address[MO_ADDRESS_BYTES],
     memcpy(address, found[0], MO_ADDRESS_BYTES);
     *bind = address;
     return MO_OK;
+}
+
+static mo_status listen_for_others(const mo_job *job, const uint8_t *bind,
+                                   mo_card *card, int *listener, mo_error *err)
+{
+    mo_status status = mo_meet_listen(job->n_ranks, bind, card, listener, err);
+    int error = errno;
+
+    if (status == MO_OK || !job->bind)
+        return status;
+    return mo_fail(err, MO_E_IO,
+                   "cannot listen at '%.128s': %s; --bind takes an address of "
+                   "this machine",
+                   job->bind, strerror(error));
 }
 
 static mo_status connect_all(mo_star *star, const mo_join_options *options,
@@ -129,8 +145,8 @@ mo_status mo_join(const mo_job *job, const mo_join_options *options,
     for (int i = 0; i < options->n_kinds * job->n_ranks; i++)
         sockets[i] = -1;
     if (status == MO_OK)
-        status = mo_meet_listen(job->n_ranks, bind, &cards[job->rank],
-                                &listener, err);
+        status =
+            listen_for_others(job, bind, &cards[job->rank], &listener, err);
     if (status == MO_OK && job->n_ranks > 1)
         status = join_at(job, options, listener, bind, cards, sockets, err);
     if (listener >= 0)

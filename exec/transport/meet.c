@@ -122,12 +122,16 @@ static int call(const mo_card *own, const mo_card *other, int64_t deadline_ns)
     return fd;
 }
 
+/* Whoever listens everywhere does so here, too; who listens at one of the
+ * addresses that never leave a machine says at which. */
 static int call_near_or_far(const mo_card *own, const mo_card *other,
                             int64_t deadline_ns)
 {
+    bool told =
+        other->n_addresses > 0 && mo_address_is_loopback(other->addresses[0]);
     int fd = -1;
 
-    if (share_loopback(own, other))
+    if (share_loopback(own, other) && !told)
         fd = mo_address_call(mo_address_loopback, other->port, deadline_ns);
     return fd >= 0 ? fd : call(own, other, deadline_ns);
 }
