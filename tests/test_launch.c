@@ -186,6 +186,46 @@ START_TEST(nonsense_is_refused_in_one_line)
 }
 END_TEST
 
+/* Each of them would take itself for the only one. */
+START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
+{
+    static const mo_launch told[] = { { .rank_told = true, .n_ranks = 2 },
+                                      { .n_ranks = 2 } };
+    const mo_launch one = { .rank_told = true, .n_ranks = 1 };
+    const mo_transport *transport;
+    mo_error why = { 0 };
+
+    set_variables(_i < 2 ? "" : "MOIRAI_TRANSPORT=local");
+    ck_assert_int_eq(mo_transport_choose_as(_i < 2 ? "local" : NULL,
+                                            &told[_i % 2], &transport, &why),
+                     MO_E_USAGE);
+    ck_assert_msg(strstr(why.text, "--rank and --ranks") != NULL, "%s",
+                  why.text);
+    MUST(mo_transport_choose_as("tcp", &told[_i % 2], &transport, &err));
+    MUST(mo_transport_choose_as("local", &one, &transport, &err));
+}
+END_TEST
+
+/* What it is set to must be obeyed, or refused. */
+START_TEST(patience_is_a_number_of_seconds)
+{
+    static const char *const patiences[] = { "soon", "-3",  "0",   "8s",
+                                             "nan",  "inf", "1e7", " " };
+    mo_error why = { 0 };
+    mo_world *world;
+
+    set_variables("");
+    setenv("MOIRAI_PATIENCE", patiences[_i], 1);
+    ck_assert_int_eq(mo_transport_tcp.open(NULL, &world, &why), MO_E_USAGE);
+    ck_assert_msg(strstr(why.text, "MOIRAI_PATIENCE is") != NULL, "%s",
+                  why.text);
+    setenv("MOIRAI_PATIENCE", "1e6", 1);
+    MUST(mo_transport_tcp.open(NULL, &world, &err));
+    mo_transport_tcp.close(world);
+    unsetenv("MOIRAI_PATIENCE");
+}
+END_TEST
+
 /* ------------------------------------------------------------------ reading */
 
 static const struct {
@@ -277,6 +317,8 @@ SUITE(launch)
 {
     EACH(a_process_knows_who_it_is, COUNT(found));
     EACH(nonsense_is_refused_in_one_line, COUNT(refused));
+    EACH(ranks_that_are_told_need_a_transport_that_knows_them, 4);
+    EACH(patience_is_a_number_of_seconds, 8);
     EACH(hosts_and_ports_are_read, COUNT(masters));
     EACH(the_first_host_of_a_list_is_found, COUNT(lists));
     TEST(names_that_never_end_are_refused);

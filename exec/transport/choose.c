@@ -95,15 +95,44 @@ static mo_status choose_by_launch(const mo_launch *told,
     return status;
 }
 
+/* Somebody who says which rank this is does not want what knows of none, or
+ * what knows better: each of the processes would take itself for the only one.
+ * Variables may be there for other commands. */
+static mo_status check_wish(const mo_transport *transport,
+                            const mo_launch *told, mo_error *err)
+{
+    bool by_itself = strcmp(transport->name, "local") == 0 ||
+                     strcmp(transport->name, "mpi") == 0;
+
+    if (!by_itself || (!told->rank_told && told->n_ranks == 0) ||
+        told->n_ranks == 1)
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "--rank and --ranks are for the transports tcp and nccl; "
+                   "with %s there is %s",
+                   transport->name,
+                   strcmp(transport->name, "local") == 0 ? "one process"
+                                                         : "mpirun to say it");
+}
+
+static mo_status choose_by_name(const char *name, const char *asked_by,
+                                const mo_launch *told,
+                                const mo_transport **transport, mo_error *err)
+{
+    mo_status status = find(name, asked_by, transport, err);
+
+    return status == MO_OK ? check_wish(*transport, told, err) : status;
+}
+
 mo_status mo_transport_choose_as(const char *name, const mo_launch *told,
                                  const mo_transport **transport, mo_error *err)
 {
     const char *wish = getenv("MOIRAI_TRANSPORT");
 
     if (name)
-        return find(name, "--transport", transport, err);
+        return choose_by_name(name, "--transport", told, transport, err);
     if (wish && *wish)
-        return find(wish, "MOIRAI_TRANSPORT", transport, err);
+        return choose_by_name(wish, "MOIRAI_TRANSPORT", told, transport, err);
     return choose_by_launch(told, transport, err);
 }
 

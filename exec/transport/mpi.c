@@ -108,30 +108,33 @@ static void free_world(mo_world *world)
     free(world);
 }
 
-static mo_world *new_world(const mo_world_options *options)
+/* *world is NULL only where there is no memory. */
+static mo_status new_world(const mo_world_options *options, mo_world **world,
+                           mo_error *err)
 {
     mo_world *w = calloc(1, sizeof *w);
 
+    *world = w;
     if (!w)
-        return NULL;
-    mo_ranks_init(&w->ranks, options);
+        return mo_fail_memory(err);
     pthread_mutex_init(&w->queue.lock, NULL);
     if (mo_launcher_find(&w->launcher))
         w->roll = mo_roll_new(&w->launcher);
-    return w;
+    return mo_ranks_init(&w->ranks, options, err);
 }
 
 static mo_status open_world(const mo_world_options *options, mo_world **world,
                             mo_error *err)
 {
-    mo_world *w = new_world(options);
-    mo_status status;
+    mo_world *w;
+    mo_status status = new_world(options, &w, err);
 
     *world = NULL;
     if (!w)
-        return mo_fail_memory(err);
-    status = mo_ranks_watch(&w->ranks, options, w->ranks.patience_s,
-                            say_missing, err);
+        return status;
+    if (status == MO_OK)
+        status = mo_ranks_watch(&w->ranks, options, w->ranks.patience_s,
+                                say_missing, err);
     if (status == MO_OK)
         status = start_mpi(w, err);
     if (status == MO_OK)

@@ -7,30 +7,39 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/stop.h"
 
 /* The rest of ten seconds is left for telling. */
-static const double default_patience_s = 8;
+static const double default_patience_s = 8, most_patience_s = 1e6;
 
 enum { CLOCK_ROUNDS = 32, NAME_SIZE = 512 };
 
 /* Machines that take their time get more of it from whoever runs them. */
-static double patience(const mo_world_options *options)
+static mo_status read_patience(double *seconds, mo_error *err)
 {
     const char *text = getenv("MOIRAI_PATIENCE");
-    double seconds = text ? strtod(text, NULL) : 0;
 
-    if (options && options->patience_s > 0)
-        return options->patience_s;
-    return seconds > 0 && seconds < 1e6 ? seconds : default_patience_s;
+    if (!text || !*text ||
+        (mo_number_read_double(text, strlen(text), seconds) == MO_NUMBER_OK &&
+         *seconds > 0 && *seconds <= most_patience_s))
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "MOIRAI_PATIENCE is '%.40s'; it must be seconds", text);
 }
 
-void mo_ranks_init(mo_ranks *ranks, const mo_world_options *options)
+mo_status mo_ranks_init(mo_ranks *ranks, const mo_world_options *options,
+                        mo_error *err)
 {
     memset(ranks, 0, sizeof *ranks);
     ranks->opener = pthread_self();
-    ranks->patience_s = patience(options);
     mo_inside_init(&ranks->inside);
+    ranks->patience_s = default_patience_s;
+    if (options && options->patience_s > 0)
+        ranks->patience_s = options->patience_s;
+    else
+        return read_patience(&ranks->patience_s, err);
+    return MO_OK;
 }
 
 void mo_ranks_destroy(mo_ranks *ranks)

@@ -35,7 +35,9 @@ typedef struct mo_ranks {
     int64_t clock_offset_ns;
 } mo_ranks;
 
-void mo_ranks_init(mo_ranks *ranks, const mo_world_options *options);
+/* To be destroyed in any case. */
+mo_status mo_ranks_init(mo_ranks *ranks, const mo_world_options *options,
+                        mo_error *err);
 void mo_ranks_destroy(mo_ranks *ranks);
 
 /* Begins to watch; the others must be there within seconds, or missing says

@@ -86,30 +86,31 @@ static void free_world(mo_world *world)
     free(world);
 }
 
-static mo_world *new_world(const mo_world_options *options)
+/* *world is NULL only where there is no memory. */
+static mo_status new_world(const mo_world_options *options, mo_world **world,
+                           mo_error *err)
 {
-    mo_world *w = calloc(1, sizeof *w);
-
-    if (!w)
-        return NULL;
-    mo_ranks_init(&w->ranks, options);
-    pthread_mutex_init(&w->plan_lock, NULL);
-    pthread_mutex_init(&w->gate_lock, NULL);
-    return w;
+    *world = calloc(1, sizeof **world);
+    if (!*world)
+        return mo_fail_memory(err);
+    pthread_mutex_init(&(*world)->plan_lock, NULL);
+    pthread_mutex_init(&(*world)->gate_lock, NULL);
+    return mo_ranks_init(&(*world)->ranks, options, err);
 }
 
 static mo_status open_world(const mo_world_options *options, mo_world **world,
                             mo_error *err)
 {
     const mo_launch nothing = { 0 };
-    mo_world *w = new_world(options);
-    mo_status status;
+    mo_world *w;
+    mo_status status = new_world(options, &w, err);
 
     *world = NULL;
     if (!w)
-        return mo_fail_memory(err);
-    status =
-        mo_launch_find(options ? &options->launch : &nothing, &w->job, err);
+        return status;
+    if (status == MO_OK)
+        status =
+            mo_launch_find(options ? &options->launch : &nothing, &w->job, err);
     if (status == MO_OK) {
         w->ranks.rank = w->job.rank;
         w->ranks.n_ranks = w->job.n_ranks;
