@@ -206,6 +206,16 @@ complains "rows that the table has not" 1 "op 'it' (GatherElements): index 9 " \
 
 . "$top_srcdir/tests/ranks.sh"
 
+# Each of these would be a token that many know.
+printf 'k\0secret\n' >"$work/bytes"
+printf '\nsecret\n' >"$work/later"
+complains "a token of bytes" 1 "bytes:1: has a zero byte" \
+    moirai-exec --rank 1 --ranks 2 --token-file "$work/bytes" "$sol"
+complains "a token in the second line" 1 "later:1: has no token" \
+    moirai-exec --rank 1 --ranks 2 --token-file "$work/later" "$sol"
+complains "an empty token" 2 "--token is empty" \
+    moirai-exec --rank 1 --ranks 2 --token "" "$sol"
+
 if command -v mpirun >/dev/null && mpirun -n 2 moirai-exec --transport mpi \
     --dry-run "$sol" >/dev/null 2>&1; then
     exits "two ranks" 0 mpirun -n 2 moirai-exec -i "$in" --check \

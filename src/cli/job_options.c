@@ -7,16 +7,21 @@
 
 #include "cli/text_file.h"
 
-/* The first line of the file. */
+/* The first line of the file.  A zero byte would end the token there, and what
+ * is left might be known to many. */
 static mo_status read_token(mo_job_options *job, mo_error *err)
 {
-    size_t size = 0;
+    size_t size = 0, length;
     mo_status status =
         mo_text_file_read(job->token_file, &job->read, &size, err);
 
     if (status != MO_OK)
         return status;
-    job->read[strcspn(job->read, "\r\n")] = '\0';
+    length = strcspn(job->read, "\r\n");
+    if (length < size && job->read[length] == '\0')
+        return mo_fail_at(err, MO_E_INPUT, job->token_file, 1,
+                          "has a zero byte: a token is a line of text");
+    job->read[length] = '\0';
     if (!*job->read)
         return mo_fail_at(err, MO_E_INPUT, job->token_file, 1,
                           "has no token in its first line");
@@ -32,6 +37,10 @@ mo_status mo_job_options_read(mo_job_options *job, mo_launch *launch,
     if (job->token && job->token_file)
         return mo_fail(err, MO_E_USAGE,
                        "--token and --token-file are two tokens; give one");
+    if (job->token && !*job->token)
+        return mo_fail(err, MO_E_USAGE,
+                       "--token is empty, as if there were none; leave it out, "
+                       "or say one");
     if (job->token_file)
         status = read_token(job, err);
     *launch = (mo_launch){ .rank_told = job->rank >= 0,
