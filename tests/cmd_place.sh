@@ -267,6 +267,27 @@ ok "soon" test $(($(date +%s) - begin)) -le 10
 ok "with what it had" moirai-check -q -c inter-server stopped.sol
 ok "the rest is not tried" grep -q '^heft  *-  not tried' out
 
+# A solver that never has anything to say.
+cat >glpsol <<END
+#!/bin/sh
+case \$* in *--lp*) ;; *) exit 0 ;; esac
+>"$work/begun"
+exec sleep 60
+END
+chmod +x glpsol
+MOIRAI_GLPK=$work/glpsol moirai-place -q --assist glpk --method pesto,heft \
+    --time 60 $net -o early.sol >out 2>err &
+pid=$!
+for _ in $(seq 200); do
+    [ -e begun ] && break
+    sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+is "interrupted with nothing at all, it ends well, too" $? 0
+ok "on one device" grep -q '^single  *[0-9]' out
+ok "which is valid" moirai-check -q early.sol
+
 # -------------------------------------------------------- those that learn --
 
 for method in $learning; do

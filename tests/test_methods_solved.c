@@ -189,6 +189,27 @@ START_TEST(pesto_answers_within_its_time)
 }
 END_TEST
 
+/* A signal that comes while the model is made is not lost on the solver. */
+START_TEST(whom_somebody_stopped_begins_no_solver)
+{
+    mo_regime by_port = { .memory = MO_MEMORY_NONE };
+    problem p = { 0 };
+    mo_stop stop = { 0 };
+    mo_placed pesto;
+
+    crowd_make(&p, 3);
+    for (int i = 0; i < p.x->n; i++)
+        p.x->pin[i] = p.x->group[i] = MO_FREE;
+    mo_stop_after(&stop, 5);
+    mo_stop_say(&stop);
+    pesto = place_until(&mo_method_pesto, p.x, &by_port, &stop);
+    ck_assert_ptr_null(pesto.schedule);
+    ck_assert_str_eq(pesto.why, "stopped before the solver began");
+    mo_placed_clear(&pesto);
+    problem_clear(&p);
+}
+END_TEST
+
 static const mo_method *const methods[] = { &mo_method_m_sct, &mo_method_getf,
                                             &mo_method_pesto };
 
@@ -297,6 +318,7 @@ SUITE(methods_solved)
     TEST(pesto_is_best_on_the_two_fastest_devices);
     EACH(pesto_says_why_it_has_no_answer, COUNT(hopeless));
     TEST(pesto_answers_within_its_time);
+    TEST(whom_somebody_stopped_begins_no_solver);
     SOME(no_rule_is_broken_but_memory_s_and_that_is_told, 72, 3);
     SOME(crowds_are_placed_by_their_programs, 24, 2);
     TEST(no_ops_take_no_time);

@@ -178,6 +178,20 @@ static bool wants_start(const attempt *a)
            mo_model_has_start(&a->model);
 }
 
+/* A solver hears of signals from its beginning on; making a model takes long
+ * enough for one to come before.  That time has run out is no reason: see
+ * LEAST_S. */
+static bool is_told_to_stop(const mo_task *task, mo_placed *placed)
+{
+    const mo_stop *stop = task->stop;
+
+    while (stop && !atomic_load(&stop->said) && !(stop->asked && stop->asked()))
+        stop = stop->outer;
+    if (stop)
+        say(placed, "stopped before the solver began");
+    return stop != NULL;
+}
+
 static mo_status solve(const mo_task *task, attempt *a,
                        mo_baseline_solved *solved, mo_placed *placed,
                        mo_error *err)
@@ -193,7 +207,7 @@ static mo_status solve(const mo_task *task, attempt *a,
         model && start ? write_file(a, false, model, err) : mo_fail_memory(err);
     if (status == MO_OK && wants_start(a))
         status = write_file(a, true, start, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !is_told_to_stop(task, placed))
         status = run(task, a, model, wants_start(a) ? start : NULL, solved,
                      placed, err);
     free(start);

@@ -6,10 +6,11 @@
 
 #include "base/option.h"
 #include "schedule/single.h"
+#include "solvers/interrupt.h"
 
 static mo_status reserve(int n, mo_place_comparison *c, mo_error *err)
 {
-    size_t room = (size_t) n + 1;
+    size_t room = (size_t) n + 1; /* one more may come after a signal */
 
     c->entries = calloc(room, sizeof *c->entries);
     c->ranked = calloc(room, sizeof *c->ranked);
@@ -22,18 +23,40 @@ static double seconds_each(const mo_place_options *o, const mo_instance *x)
     return o->drop_device ? o->time_s / (x->n_devices + 1) : o->time_s;
 }
 
+static mo_status run_next(const mo_place_setting *setting, const mo_instance *x,
+                          const mo_method *method, mo_place_comparison *c,
+                          mo_error *err)
+{
+    double seconds = seconds_each(setting->options, x);
+
+    return mo_place_run(setting, x, method, seconds, &c->entries[c->n++], err);
+}
+
+/* A signal may have come before anything was found: everything on one device
+ * is better than nothing. */
+static bool needs_single(const mo_place_comparison *c)
+{
+    if (mo_interrupt_last() == 0)
+        return false;
+    for (int i = 0; i < c->n; i++) {
+        const mo_place_entry *e = &c->entries[i];
+
+        if (e->method == &mo_method_single || (!e->row.why && e->row.fits))
+            return false;
+    }
+    return true;
+}
+
 static mo_status run_all(const mo_place_setting *setting, const mo_instance *x,
                          const mo_method *const *methods, int n,
                          mo_place_comparison *c, mo_error *err)
 {
-    double seconds = seconds_each(setting->options, x);
     mo_status status = reserve(n, c, err);
 
-    while (status == MO_OK && c->n < n) {
-        status = mo_place_run(setting, x, methods[c->n], seconds,
-                              &c->entries[c->n], err);
-        c->n++;
-    }
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = run_next(setting, x, methods[i], c, err);
+    if (status == MO_OK && needs_single(c))
+        status = run_next(setting, x, &mo_method_single, c, err);
     if (status != MO_OK)
         return status;
     mo_place_rank(c->entries, c->n, c->ranked);

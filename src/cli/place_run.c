@@ -115,7 +115,7 @@ mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
     *e = (mo_place_entry){
         .method = method, .row = { .method = method->name, .fullest = MO_FREE }
     };
-    if (is_interrupted()) {
+    if (is_interrupted() && method != &mo_method_single) {
         e->row.why = "not tried: a signal came first";
         return MO_OK;
     }

@@ -31,7 +31,8 @@ typedef struct mo_place_entry {
 } mo_place_entry;
 
 /* Lets one method work for so many seconds (0: no limit), until a signal comes,
- * and has a judge look at what it found.  entry is the caller's to clear
+ * and has a judge look at what it found.  After a signal only `single` works,
+ * which has its answer at once.  entry is the caller's to clear
  * whatever the result, an error is lack of memory, or a policy or curve that
  * cannot be read or written. */
 mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
