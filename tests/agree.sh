@@ -53,11 +53,12 @@ congestion()
     esac
 }
 
-# Fifty of the random problems of which tests/test_oracle_*.c know the optima.
+# Random problems, fifty with MOIRAI_LONG, of which tests/test_oracle_*.c know the optima.
 sample()
 {
     seed=0
-    while [ $seed -lt "${MOIRAI_PROBLEMS:-50}" ]; do
+    n=${MOIRAI_PROBLEMS:-$(cases 24 50)}
+    while [ $seed -lt "$n" ]; do
         # shellcheck disable=SC2046
         emit "random-$seed" "$problems/$seed.graphml" $(formulation $seed) \
             $(congestion $((seed / 3)))

@@ -1,10 +1,10 @@
 #!/bin/sh
-# kill -9 of ranks of MPI at random moments.  MOIRAI_KILLS says how often, 50
-# times unless given.
+# kill -9 of ranks of MPI at random moments.  MOIRAI_KILLS says how often, 20
+# times unless given, or 50 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/tap.sh"
 . "$top_srcdir/tests/ranks.sh"
 
 ranks_or_skip mpi
-kills=${MOIRAI_KILLS:-50}
+kills=${MOIRAI_KILLS:-$(cases 20 50)}
 . "$top_srcdir/tests/ranks_faults.sh"
 done_testing

@@ -2,8 +2,9 @@
 
     interop.py write DIR           writes NAME.graphml, and NAME.json with what
                                    is in it; DIR/list has the names and counts
-    interop.py same JSON GRAPHML   compares such a JSON with a GraphML file as
-                                   networkx reads it
+    interop.py same DIR            compares each NAME.json with NAME.back, a
+                                   GraphML file, as networkx reads it, and
+                                   leaves what differs in NAME.wrong
 """
 
 import json
@@ -119,15 +120,24 @@ def content(path):
     return nodes, lines
 
 
-def compare(wanted, path):
-    with open(wanted) as file:
+def compare(stem):
+    with open(stem + ".json") as file:
         nodes, lines = json.load(file)
-    if content(path) != (nodes, lines):
-        sys.exit("wanted %r\ngot    %r" % ((nodes, lines), content(path)))
+    got = content(stem + ".back")
+    if got != (nodes, lines):
+        raise ValueError("wanted %r\ngot    %r" % ((nodes, lines), got))
+
+
+def compare_all(folder):
+    with open("%s/list" % folder) as file:
+        names = [line.split()[0] for line in file]
+    for name in names:
+        try:
+            compare("%s/%s" % (folder, name))
+        except Exception as error:  # whatever a reader complains of
+            with open("%s/%s.wrong" % (folder, name), "w") as file:
+                file.write("%s: %s\n" % (type(error).__name__, error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "write":
-        write_all(sys.argv[2])
-    else:
-        compare(sys.argv[2], sys.argv[3])
+    {"write": write_all, "same": compare_all}[sys.argv[1]](sys.argv[2])

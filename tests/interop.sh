@@ -25,16 +25,22 @@ counts()
     echo "$(value ops)/$(value edges)"
 }
 
-there_and_back()
+# Does what we wrote of it load with the same in it?
+comes_back()
 {
-    "$top_builddir/tests/roundtrip" "$work/$1.graphml" >"$work/ours" &&
-        interop same "$work/$1.json" "$work/ours"
+    [ -s "$work/$1.back" ] && [ ! -e "$work/$1.wrong" ] && return
+    cat "$work/$1.wrong"
+    return 1
 }
 
 ok "networkx and igraph write their graphs" interop write "$work"
+while read -r name _; do
+    "$top_builddir/tests/roundtrip" "$work/$name.graphml" >"$work/$name.back"
+done <"$work/list"
+ok "networkx reads them again" interop same "$work"
 while read -r name ops edges; do
     is "$name loads with its ops and edges" \
         "$(counts "$work/$name.graphml")" "$ops/$edges"
-    ok "$name comes back the same" there_and_back "$name"
+    ok "$name comes back the same" comes_back "$name"
 done <"$work/list"
 done_testing

@@ -1,14 +1,14 @@
 #!/bin/sh
 # kill -9 of us and of the solver at random moments: no torn solution, no
 # process left running, no folder left behind by the next run.
-# MOIRAI_KILLS says how often, 100 times unless given.
+# MOIRAI_KILLS says how often, 40 times unless given, or 100 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
 [ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
 moirai-solve --list 2>/dev/null | grep -qv 'not found' ||
     skip_all "there is no solver"
-kills=${MOIRAI_KILLS:-100}
+kills=${MOIRAI_KILLS:-$(cases 40 100)}
 work=$(cd "$work" && pwd -P)
 cd "$work" || exit 99
 TMPDIR=$work/tmp

@@ -12,16 +12,19 @@ unlisted()
         for top in src models solvers exec tests man bench; do
             [ ! -d "$top" ] || find "$top" -name '*.[ch]' -o -name '*.cu' \
                 -o -name '*.sh' -o -name '*.py' -o -name '*.[1-9]'
-        done | sort | while read -r file; do
-            grep -qE "^[^#]*$(words "$file")( |\$)" Makefile.am || echo "$file"
-        done
+        done | sort | awk '
+            NR == FNR {
+                sub(/#.*/, "")
+                for (i = 1; i <= NF; i++)
+                    named[$i]
+                next
+            }
+            {
+                program = $0
+                sub(/[.]c$/, "", program)
+            }
+            !($0 in named) && !(program in named)' Makefile.am -
     )
-}
-
-# The file, or, of a C program, the program: as a regular expression.
-words()
-{
-    echo "$1" | sed 's/\./[.]/g; s/\[\.\]c$/([.]c)?/'
 }
 
 plan 3

@@ -15,7 +15,7 @@
 #include "tests/random_problem.h"
 #include "tests/suite.h"
 
-enum { DEFAULT_SEEDS = 500, FEW_SEEDS = 4 };
+enum { LONG_SEEDS = 500, DEFAULT_SEEDS = 200, FEW_SEEDS = 4 };
 
 static unsigned number_from(const char *variable, unsigned otherwise)
 {
@@ -24,11 +24,17 @@ static unsigned number_from(const char *variable, unsigned otherwise)
     return text && *text ? (unsigned) strtoul(text, NULL, 10) : otherwise;
 }
 
+static unsigned usual_count(void)
+{
+    if (is_watched())
+        return FEW_SEEDS;
+    return getenv("MOIRAI_LONG") ? LONG_SEEDS : DEFAULT_SEEDS;
+}
+
 oracle_seeds oracle_part(int part, int n_parts)
 {
     unsigned first = number_from("MOIRAI_ORACLE_FIRST", 0);
-    unsigned count = number_from("MOIRAI_ORACLE_SEEDS",
-                                 is_watched() ? FEW_SEEDS : DEFAULT_SEEDS);
+    unsigned count = number_from("MOIRAI_ORACLE_SEEDS", usual_count());
 
     return (oracle_seeds){ .next = first + (unsigned) part,
                            .end = first + count,

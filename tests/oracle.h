@@ -1,8 +1,9 @@
 /*
  * oracle.h - models of random problems, solved and held against exhaustive.h.
  *
- * MOIRAI_ORACLE_SEEDS says how many problems to try, MOIRAI_ORACLE_FIRST which
- * is the first, for those who want to look further than make check does.
+ * MOIRAI_ORACLE_SEEDS says how many problems to try, 200 unless given, or 500
+ * with MOIRAI_LONG, and MOIRAI_ORACLE_FIRST which is the first, for those who
+ * want to look further than make check does.
  */
 #ifndef MO_TESTS_ORACLE_H
 #define MO_TESTS_ORACLE_H

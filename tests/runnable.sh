@@ -1,8 +1,8 @@
 #!/bin/sh
 # Every network that comes with a framework's outputs puts out the same: as the
 # search places it, and placed at random on one to four devices, by threads and
-# by ranks.  MOIRAI_PLACEMENTS says how many, 20 unless given; MOIRAI_SEED where
-# to begin, 1 unless given.
+# by ranks.  MOIRAI_PLACEMENTS says how many, 10 unless given, or 20 with
+# MOIRAI_LONG; MOIRAI_SEED where to begin, 1 unless given.
 . "${top_srcdir:=.}/tests/tap.sh"
 . "$top_srcdir/tests/ranks.sh"
 . "$top_srcdir/tests/placed.sh"
@@ -10,7 +10,7 @@
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}/runnable
 [ -d "$data" ] || skip_all "there is no $data; set MOIRAI_DATA"
-placements=${MOIRAI_PLACEMENTS:-20}
+placements=${MOIRAI_PLACEMENTS:-$(cases 10 20)}
 seed=${MOIRAI_SEED:-1}
 
 # A cluster of so many devices, all linked.

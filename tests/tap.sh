@@ -47,6 +47,13 @@ is_watched()
     [ "${CK_FORK-}" = no ]
 }
 
+# How many random cases to try: the first number, or, with MOIRAI_LONG, the
+# second.
+cases()
+{
+    if [ -z "${MOIRAI_LONG-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
 # What a failed claim wants to say goes through comment.
 comment()
 {
