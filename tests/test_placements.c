@@ -1,4 +1,5 @@
 /* Claims of report/placements.h. */
+#include "base/utf8.h"
 #include "report/placements.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
@@ -153,6 +154,32 @@ START_TEST(a_gap_is_none_only_if_that_is_proven)
 }
 END_TEST
 
+/* The first three lines are as wide as their characters. */
+START_TEST(names_of_any_script_stand_in_columns)
+{
+    char *text, *line;
+    int columns[3];
+
+    begin();
+    problem_clear(&p);
+    problem_make(&p, "* t.A=1 t.\xe4\xba\x8c=2; a; b; a>b bytes=8",
+                 "A memory_bytes=2048; \xe4\xba\x8c memory_bytes=1024; "
+                 "A-\xe4\xba\x8c gbps=8",
+                 NULL);
+    all.x = p.x;
+    rows[1].fits = true;
+    text = told(mo_placements_text);
+    rows[1].fits = false;
+    line = strtok(text, "\n");
+    for (int i = 0; i < COUNT(columns); i++, line = strtok(NULL, "\n"))
+        columns[i] = mo_utf8_columns(line);
+    ck_assert_int_eq(columns[1], columns[0]);
+    ck_assert_int_eq(columns[2], columns[0]);
+    free(text);
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(losses_are_told_by_device)
 {
     const mo_placement_loss losses[] = { { NULL, 127400 },
@@ -183,5 +210,6 @@ SUITE(placements)
     TEST(what_does_not_fit_is_neither_best_nor_optimal);
     TEST(a_gap_is_of_the_makespan);
     TEST(a_gap_is_none_only_if_that_is_proven);
+    TEST(names_of_any_script_stand_in_columns);
     TEST(losses_are_told_by_device);
 }

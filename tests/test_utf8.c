@@ -111,6 +111,25 @@ START_TEST(visible_text_fits_any_size)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    int columns;
+} columns[] = {
+    { "", 0 },
+    { "A100", 4 },
+    { "ger\xc3\xa4t", 5 },
+    { "gera\xcc\x88t", 5 },                  /* a, and two dots on it */
+    { "\xe4\xba\x8c\xe5\x8f\xb7...", 7 }, /* two wide ones */
+    { "\xf0\x9f\x9a\x80", 2 },
+    { "\xff", 1 },
+};
+
+START_TEST(columns_are_those_of_a_terminal)
+{
+    ck_assert_int_eq(mo_utf8_columns(columns[_i].text), columns[_i].columns);
+}
+END_TEST
+
 SUITE(utf8)
 {
     EACH(decode_takes_only_well_formed_characters, COUNT(characters));
@@ -118,4 +137,5 @@ SUITE(utf8)
     TEST(encode_is_the_inverse_of_decode);
     EACH(visible_text_holds_no_controls, COUNT(visible));
     tcase_add_loop_test(tests, visible_text_fits_any_size, 1, 24);
+    EACH(columns_are_those_of_a_terminal, COUNT(columns));
 }

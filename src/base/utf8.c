@@ -127,3 +127,46 @@ char *mo_utf8_visible(char *to, size_t size, const char *text)
     to[used] = '\0';
     return to;
 }
+
+typedef struct range {
+    uint32_t first, last;
+} range;
+
+static bool is_in(const range *ranges, size_t n, uint32_t code)
+{
+    for (size_t i = 0; i < n; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+static int columns_of(uint32_t code)
+{
+    static const range marks[] = { { 0x300, 0x36f },
+                                   { 0x200b, 0x200f },
+                                   { 0x20d0, 0x20ff },
+                                   { 0xfe00, 0xfe0f } };
+    static const range wide[] = { { 0x1100, 0x115f },   { 0x2e80, 0xa4cf },
+                                  { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
+                                  { 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },
+                                  { 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f },
+                                  { 0x1f680, 0x1faff }, { 0x20000, 0x3fffd } };
+
+    if (is_in(marks, sizeof marks / sizeof *marks, code))
+        return 0;
+    return is_in(wide, sizeof wide / sizeof *wide, code) ? 2 : 1;
+}
+
+int mo_utf8_columns(const char *text)
+{
+    int columns = 0;
+
+    while (*text) {
+        uint32_t code = 0;
+        size_t n = mo_utf8_decode(text, 4, &code);
+
+        columns += n > 0 ? columns_of(code) : 1;
+        text += n > 0 ? n : 1;
+    }
+    return columns;
+}

@@ -31,4 +31,8 @@ size_t mo_utf8_encode(char *text, uint32_t code);
  */
 char *mo_utf8_visible(char *to, size_t size, const char *text);
 
+/* How many columns of a terminal a visible text takes: none for a mark on the
+ * character before it, two for the wide ones of East Asia and for pictures. */
+int mo_utf8_columns(const char *text);
+
 #endif

@@ -67,10 +67,18 @@ static int memory_width(const mo_placements *p)
         char cell[CELL_ROOM];
 
         memory_cell(p, &p->rows[i], cell);
-        if ((int) strlen(cell) > width)
-            width = (int) strlen(cell);
+        if (mo_utf8_columns(cell) > width)
+            width = mo_utf8_columns(cell);
     }
     return width;
+}
+
+/* Names may be of characters that take more bytes than columns. */
+static void put_padded(mo_out *out, const char *text, int width)
+{
+    int room = width - mo_utf8_columns(text);
+
+    mo_out_printf(out, "%s%*s", text, room > 0 ? room : 0, "");
 }
 
 /* "makespan/ms", of which the widths below are made. */
@@ -124,8 +132,10 @@ static void put_row(const table *t, const mo_placement_row *row)
     put_time(t, t->p->bound_ns);
     put_gap(t, row);
     memory_cell(t->p, row, cell);
-    mo_out_printf(t->out, "  %-*s %8.2f%s\n", t->memory_width, cell,
-                  row->seconds, row->fits ? "" : "  does not fit");
+    mo_out_text(t->out, "  ");
+    put_padded(t->out, cell, t->memory_width);
+    mo_out_printf(t->out, " %8.2f%s\n", row->seconds,
+                  row->fits ? "" : "  does not fit");
 }
 
 static void put_amount(const table *t, int64_t ns)
@@ -171,9 +181,10 @@ static void put_losses(const table *t)
     char makespan[CELL_ROOM], name[NAME_ROOM];
 
     snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
-    mo_out_printf(t->out, "\n%-24s %12s %9s\n", "without", makespan, "loss/%");
+    mo_out_printf(t->out, "\n%-*s %12s %9s\n", NAME_ROOM - 1, "without",
+                  makespan, "loss/%");
     for (int k = 0; k < p->x->n_devices; k++) {
-        mo_out_printf(t->out, "%-24s", device_name(p, k, name));
+        put_padded(t->out, device_name(p, k, name), NAME_ROOM - 1);
         if (p->losses[k].why) {
             mo_out_printf(t->out, " %12s  %s\n", "-", p->losses[k].why);
             continue;
