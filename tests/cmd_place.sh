@@ -319,6 +319,8 @@ for method in $learning; do
         moirai-place -q --method "$method" --policy "$method"3.policy \
         -c alone.xml one.graphml
 done
+complains "a policy to be used that is not there" 1 "none.policy: cannot be" \
+    moirai-place -q --method hrl --no-learning --policy none.policy $net
 complains "another method's policy" 1 "hrl1.policy" \
     moirai-place -q --method placeto --policy hrl1.policy $net
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/option.h"
 #include "cli/outputs.h"
@@ -55,9 +56,12 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
             status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
-    /* A policy that is only read is an input, too. */
+    /* A policy that is only read is an input, too, and must be there. */
     if (status == MO_OK && s->place.no_learning)
         status = mo_outputs_spare(s->outputs, OUTPUTS, s->place.policy, err);
+    if (status == MO_OK && s->place.no_learning && s->place.policy &&
+        access(s->place.policy, R_OK) != 0)
+        status = mo_fail_errno(err, s->place.policy, "cannot be read");
     return status;
 }
 
