@@ -347,19 +347,27 @@ def place_all(options, files, writer):
                 yield result
 
 
+def run(options):
+    tell_heading()
+    with tempfile.TemporaryDirectory() as folder, open(
+        options.csv, "w", newline=""
+    ) as table, open(options.svg, "w", encoding="utf-8") as drawn:
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        results = list(
+            place_all(options, Files(folder, options.generator), writer)
+        )
+        drawn.write(picture(results, options.methods))
+    return 0 if judge(results, options.time) else 1
+
+
 def main():
     options = parse()
-    tell_heading()
-    with tempfile.TemporaryDirectory() as folder:
-        with open(options.csv, "w", newline="") as out:
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            results = list(
-                place_all(options, Files(folder, options.generator), writer)
-            )
-    with open(options.svg, "w", encoding="utf-8") as out:
-        out.write(picture(results, options.methods))
-    return 0 if judge(results, options.time) else 1
+    try:
+        return run(options)
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+        print(f"paper.py: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
