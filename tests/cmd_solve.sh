@@ -23,6 +23,13 @@ here=$(sed -n 's/^\([a-z][a-z]*\) .*/\1/p' list | while read -r s; do
     grep -q "^$s *not found" list || echo "$s"; done)
 [ -n "$here" ] || skip_all "there is no solver"
 
+# Whether something that hangs for 100 seconds was ended after its 2; a busy
+# machine is given time.
+is_soon()
+{
+    [ $(($(date +%s) - $1)) -le 30 ]
+}
+
 # A solver that does what its first argument, a shell command, says.
 bad()
 {
@@ -152,7 +159,7 @@ chmod +x hangs
 begin=$(date +%s)
 exits "a program that hangs when asked its version" 3 moirai-solve \
     --solver cbc --via process --solver-path ./hangs --time 2 model.lp
-ok "takes no more than its time" test $(($(date +%s) - begin)) -le 5
+ok "takes no more than its time" is_soon "$begin"
 printf 'solution status: infeasible\nno solution available\n' >denied.sol
 exits "one that denies what is known" 3 moirai-solve --via command \
     --command 'cp denied.sol {solution} # {model}' model.lp -o denied2.sol
@@ -174,15 +181,13 @@ ok "is none, which is said beside JSON" grep -q 'the command: ended' err
 
 moirai-zoo --layers 2 --hidden 64 --heads 2 -o big.graphml
 moirai-emit -q -c inter-server big.graphml -o big.lp
-now() { date +%s; }
 for solver in $here; do
     [ "$solver" = gurobi ] && continue
-    begin=$(now)
+    begin=$(date +%s)
     timeout 60 moirai-solve -q --solver "$solver" --time 2 big.lp \
         -o "big-$solver.sol" >out 2>err
     code=$?
-    took=$(($(now) - begin))
-    ok "$solver keeps its time ($took s)" test "$took" -le 5
+    ok "$solver keeps its time" is_soon "$begin"
     ok "$solver ends well ($code)" test "$code" -eq 0 -o "$code" -eq 3
 done
 

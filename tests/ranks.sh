@@ -26,6 +26,17 @@ unset MOIRAI_BIND MOIRAI_PATIENCE RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
 
 exec_fault=$top_builddir/tests/exec_fault
 
+# Waits for a condition, half a minute at most: others may keep the machine
+# busy.
+await()
+{
+    awaited_until=$(($(date +%s) + 30))
+    until "$@"; do
+        [ "$(date +%s)" -lt $awaited_until ] || return
+        sleep 0.02
+    done
+}
+
 ranks_or_skip()
 {
     ranks_by=$1

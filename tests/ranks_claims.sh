@@ -70,8 +70,9 @@ all_say "a kernel that fails" 2 "call 10 does not feel like it" \
 all_say "a rank with another plan" 1 ".* has made another plan than rank 0.*" \
     ".* has made another plan than rank 0.*" 2 other=1
 
-# Stopped, a process is as silent as a machine that is gone; and stays.
-ranks_limit=8
+# Stopped, a process is as silent as a machine that is gone; and stays, until
+# the limit.
+ranks_limit=15
 ranks 3 slow runs=100000 patience=2 stop=1
 is "a rank that is stopped is given up" \
     "$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has not been heard of' \

@@ -27,17 +27,6 @@ chance()
     awk -v i="$1" -v n="$2" 'BEGIN { srand(i); rand(); print int(rand() * n) }'
 }
 
-# Waits for a condition, five seconds at most.
-await()
-{
-    tries=0
-    while ! "$@" && [ $tries -lt 500 ]; do
-        sleep 0.01
-        tries=$((tries + 1))
-    done
-    "$@"
-}
-
 all_here()
 {
     [ "$(find "$work/here" -name 'begun.*' | wc -l)" -eq "$n" ]
@@ -63,6 +52,7 @@ all_told()
     done
 }
 
+ranks_limit=90
 hangs=0
 silent=0
 survived=0

@@ -8,7 +8,7 @@
 ranks_or_skip tcp
 . "$top_srcdir/tests/ranks_claims.sh"
 
-ranks_limit=8
+ranks_limit=15
 all_say "a rank that does not come" 1 "" \
     "rank 1 has never come to rank 0 at .*" 3 late=1 patience=2
 ranks_limit=
@@ -80,10 +80,14 @@ ranks_wait "$pids"
 ok "and the right one is welcome" grep -q '^right: ' "$work/rank.0"
 
 # The same rank twice: the second is refused, and the job is none the worse.
+one_is_refused()
+{
+    grep -qs 'has come already' "$work"/twin.1.*
+}
 port=$((port + 1))
 pids=
 for r in 0 1 1 2; do
-    [ $r -ne 2 ] || sleep 0.5
+    [ $r -ne 2 ] || await one_is_refused
     env MOIRAI_RANK=$r MOIRAI_RANKS=3 MOIRAI_MASTER=127.0.0.1:$port \
         timeout -k 1 30 "$exec_fault" seed=4 >"$work/twin.$r.${pids:+$!}" 2>&1 &
     pids="$pids $!"
@@ -98,11 +102,15 @@ ok "does no harm" grep -q '^right: ' "$work"/twin.0.*
 port=$((port + 1))
 start 0 t 0 &
 pids=$!
-sleep 0.5
-start 0 t second
-ok "a second rank 0" grep -q "127.0.0.1:$port is taken" "$work/rank.second"
+start 0 t second &
+pids="$pids $!"
+ok "a second rank 0" await grep -q "127.0.0.1:$port is taken" \
+    "$work/rank.0" "$work/rank.second"
 start 1 t 1
+# shellcheck disable=SC2086
 ranks_wait $pids
+ok "does not keep the first from its work" grep -q '^right: ' "$work/rank.0" \
+    "$work/rank.second"
 
 # As others start ranks.  Words, then variables of rank 0 and of rank 1.
 as_started_by()
