@@ -326,6 +326,25 @@ static int call_until_there(int port)
     return fd;
 }
 
+/* Who calls in a crowd is not turned away before anybody has looked. */
+START_TEST(a_crowd_may_call_at_once)
+{
+    mo_job job = { .host = "127.0.0.1", .port = free_port(), .n_ranks = 2 };
+    int listener = mo_join_listen(&job, mo_address_loopback);
+    int fds[MAX_STRANGERS];
+
+    ck_assert_int_ge(listener, 0);
+    for (int i = 0; i < MAX_STRANGERS; i++) {
+        fds[i] = mo_address_call(mo_address_loopback, job.port,
+                                 mo_stop_clock_ns() + 500000000);
+        ck_assert_msg(fds[i] >= 0, "the %d-th was not heard", i + 1);
+    }
+    for (int i = 0; i < MAX_STRANGERS; i++)
+        close(fds[i]);
+    close(listener);
+}
+END_TEST
+
 static mo_join_greeting greeting_of(int number, int n_ranks)
 {
     mo_join_greeting greeting = { .order = MO_JOIN_ORDER,
@@ -522,6 +541,7 @@ SUITE(join)
     TEST(another_number_of_ranks_is_refused);
     TEST(a_rank_that_is_there_already_is_refused);
     TEST(a_second_rank_0_is_told_that_there_is_one);
+    TEST(a_crowd_may_call_at_once);
     EACH(strangers_are_in_nobodys_way, 3);
     EACH(other_kinds_of_machines_are_refused, 2);
     TEST(what_answers_may_be_something_else);

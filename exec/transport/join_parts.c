@@ -14,7 +14,9 @@
 
 #include "exec/transport/address.h"
 
-enum { MAX_ADDRESSES = 8 };
+/* So many who are none of ours may call at once, as scanners of ports do,
+ * before one of ours must try again a second later. */
+enum { MAX_ADDRESSES = 8, STRANGERS = 128 };
 
 const char mo_join_magic[8] = "MOIRAI\n";
 
@@ -120,7 +122,7 @@ static int listen_at_name(const mo_job *job)
     int fd = open_name();
 
     if (fd < 0 || (bind(fd, (struct sockaddr *) &name, length) == 0 &&
-                   listen(fd, job->n_ranks + 16) == 0))
+                   listen(fd, job->n_ranks + STRANGERS) == 0))
         return fd;
     close(fd);
     errno = EADDRINUSE;
@@ -141,8 +143,9 @@ static int call_name(const mo_job *job)
 
 int mo_join_listen(const mo_job *job, const uint8_t *bind_to)
 {
-    return *job->host ? mo_address_listen(bind_to, job->port, job->n_ranks + 16)
-                      : listen_at_name(job);
+    return *job->host
+               ? mo_address_listen(bind_to, job->port, job->n_ranks + STRANGERS)
+               : listen_at_name(job);
 }
 
 int mo_join_connect(const mo_job *job, int64_t deadline_ns, mo_error *err)
