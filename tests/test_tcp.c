@@ -255,6 +255,150 @@ START_TEST(values_arrive_in_any_plan)
 }
 END_TEST
 
+/* ------------------------------------------------------------ after a failure
+ */
+
+enum { HEARD_BYTES = 1000, WHILE_US = 300000 };
+
+/* Check has a macro called fail: hence the parentheses here and below. */
+static void *fail_soon(void *world)
+{
+    const mo_error why = { .status = MO_E_IO, .text = "something is wrong" };
+
+    usleep(WHILE_US);
+    (tcp->fail)(world, &why);
+    return NULL;
+}
+
+/* Tells something though the job has failed. */
+static int speak_too_late(const mo_launch *launch)
+{
+    const mo_world_options options = { .launch = *launch };
+    char bytes[HEARD_BYTES];
+    mo_error err = { 0 };
+    mo_world *world;
+
+    memset(bytes, 1, sizeof bytes);
+    if (tcp->open(&options, &world, &err) != MO_OK)
+        return 1;
+    while (!mo_failure_is(&world->ranks.inside.failure))
+        usleep(1000);
+    (tcp->fail)(world, &err); /* it is ours to speak */
+    (void) mo_tcp_tell(world, 0, bytes, sizeof bytes, &err);
+    usleep(WHILE_US);
+    tcp->close(world);
+    return 0;
+}
+
+/* Who waits in vain goes on with its memory: nobody else may write there. */
+START_TEST(what_was_asked_for_is_not_written_after_a_failure)
+{
+    mo_launch launch = { .rank_told = true, .n_ranks = 2, .token = "t" };
+    mo_world_options options = { 0 };
+    char heard[HEARD_BYTES] = { 0 }, master[64];
+    mo_error why = { 0 };
+    pthread_t thread;
+    mo_world *world;
+    int state;
+    pid_t child;
+
+    find_place(master, sizeof master);
+    launch.master = master;
+    child = fork();
+    if (child == 0) {
+        launch.rank = 1;
+        _exit(speak_too_late(&launch));
+    }
+    options.launch = launch;
+    MUST(tcp->open(&options, &world, &err));
+    ck_assert_int_eq(pthread_create(&thread, NULL, fail_soon, world), 0);
+    ck_assert_int_ne(tcp->collect(world, 1, heard, sizeof heard, &why), MO_OK);
+    (tcp->fail)(world, &why);
+    pthread_join(thread, NULL);
+    usleep(2 * WHILE_US);
+    for (int i = 0; i < HEARD_BYTES; i++)
+        ck_assert_int_eq(heard[i], 0);
+    tcp->close(world);
+    ck_assert_int_eq(waitpid(child, &state, 0), child);
+    ck_assert_int_eq(state, 0);
+}
+END_TEST
+
+/* ------------------------------------------------------------ what is no rank
+ */
+
+enum { TWICE_BYTES = 5000 };
+
+static const mo_plan *plan_of_one_value(void)
+{
+    static mo_plan_device devices[] = { { .id = "A" }, { .id = "B" } };
+    static mo_plan_transfer transfer = { .from = 1, .bytes = TWICE_BYTES };
+    static const mo_plan plan = { .n_devices = 2,
+                                  .devices = devices,
+                                  .n_transfers = 1,
+                                  .transfers = &transfer };
+
+    return &plan;
+}
+
+/* Sends the same value twice, in the words of a rank. */
+static int repeat_itself(const mo_launch *launch, const int *rank_of)
+{
+    const mo_world_options options = { .launch = *launch };
+    const mo_tcp_head head = { .kind = MO_TCP_DATA, .bytes = TWICE_BYTES };
+    char message[sizeof head + TWICE_BYTES] = { 0 };
+    mo_error err = { 0 };
+    mo_world *world;
+
+    memcpy(message, &head, sizeof head);
+    if (tcp->open(&options, &world, &err) != MO_OK ||
+        tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err) != MO_OK)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        if (write(world->links[0].socket, message, sizeof message) !=
+            sizeof message)
+            return 2;
+    while (!mo_failure_is(&world->ranks.inside.failure))
+        usleep(1000);
+    (tcp->fail)(world, &err);
+    tcp->close(world);
+    return 0;
+}
+
+START_TEST(a_value_comes_once)
+{
+    static const int rank_of[] = { 0, 1 };
+    mo_launch launch = { .rank_told = true, .n_ranks = 2, .token = "t" };
+    mo_world_options options = { 0 };
+    mo_error why = { 0 };
+    char master[64];
+    mo_world *world;
+    int state;
+    pid_t child;
+
+    find_place(master, sizeof master);
+    launch.master = master;
+    child = fork();
+    if (child == 0) {
+        launch.rank = 1;
+        _exit(repeat_itself(&launch, rank_of));
+    }
+    options.launch = launch;
+    MUST(tcp->open(&options, &world, &err));
+    MUST(tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err));
+    for (int i = 0; i < 5000; i++)
+        if (mo_failure_get(&world->ranks.inside.failure, &why) == MO_OK)
+            usleep(1000);
+    (tcp->fail)(world, &why);
+    ck_assert_msg(strstr(why.text, "rank 1") != NULL &&
+                      strstr(why.text, "nobody has asked for") != NULL,
+                  "%s", why.text);
+    tcp->close(world);
+    ck_assert_int_eq(waitpid(child, &state, 0), child);
+    ck_assert_int_eq(state, 0);
+}
+END_TEST
+
 START_TEST(one_rank_needs_nobody)
 {
     const mo_world_options options = { .launch = { .rank_told = true,
@@ -277,5 +421,7 @@ END_TEST
 SUITE(tcp)
 {
     SOME(values_arrive_in_any_plan, 12, 4);
+    TEST(what_was_asked_for_is_not_written_after_a_failure);
+    TEST(a_value_comes_once);
     TEST(one_rank_needs_nobody);
 }

@@ -61,13 +61,14 @@ static void take_data(mo_world *world, mo_tcp_link *link)
         return;
     }
     pthread_mutex_lock(&link->lock);
+    good = t->expected;
     if (t->expected) {
         link->into = mo_post_target(world->ranks.inside.post, link->head.what);
     } else if (link->head.bytes <= MO_TCP_SMALL && !t->early) {
         t->early = malloc((size_t) link->head.bytes + 1);
         link->into = t->early;
+        good = t->early != NULL;
     }
-    good = t->expected || t->early;
     pthread_mutex_unlock(&link->lock);
     link->left = link->head.bytes;
     if (!good)

@@ -1,5 +1,6 @@
 #include <config.h>
 
+#include "base/stop.h"
 #include "exec/transport/tcp_world.h"
 
 static const int64_t look_ns = 100000000;
@@ -21,6 +22,22 @@ static bool may_go_on(void *context)
     talking *t = context;
 
     return is_over(t) || mo_failure_is(&t->world->ranks.inside.failure);
+}
+
+/* What is told, or shall be heard, lies in memory of somebody who does not wait
+ * any longer: nobody may look there from here on, and a connection with half of
+ * it is of no use. */
+static void give_up(mo_world *world, int peer)
+{
+    mo_tcp_link *link = &world->links[peer];
+
+    pthread_mutex_lock(&world->plan_lock);
+    pthread_mutex_lock(&link->lock);
+    atomic_store(&link->broken_ns, mo_stop_clock_ns());
+    atomic_store(&link->talk_wanted, false);
+    link->n = 0;
+    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_unlock(&world->plan_lock);
 }
 
 /* Until it is said, or has been heard. */
@@ -74,14 +91,23 @@ mo_status mo_tcp_tell(mo_world *world, int peer, const void *data, size_t bytes,
 {
     mo_status status = begin_telling(world, peer, data, bytes, err);
 
-    return status == MO_OK ? await(world, peer, true, err) : status;
+    if (status == MO_OK)
+        status = await(world, peer, true, err);
+    if (status != MO_OK)
+        give_up(world, peer);
+    return status;
 }
 
 mo_status mo_tcp_hear(mo_world *world, int peer, void *data, size_t bytes,
                       mo_error *err)
 {
+    mo_status status;
+
     begin_hearing(world, peer, data, bytes);
-    return await(world, peer, false, err);
+    status = await(world, peer, false, err);
+    if (status != MO_OK)
+        give_up(world, peer);
+    return status;
 }
 
 mo_status mo_tcp_swap(mo_world *world, int peer, const void *own, void *other,
@@ -95,6 +121,8 @@ mo_status mo_tcp_swap(mo_world *world, int peer, const void *own, void *other,
         status = await(world, peer, true, err);
     if (status == MO_OK)
         status = await(world, peer, false, err);
+    if (status != MO_OK)
+        give_up(world, peer);
     return status;
 }
 
