@@ -49,6 +49,40 @@ is "is solved to the end" "$(sed -n 1p out)" "valid, optimal"
 ok "the solution is called like it" test -s model.sol
 ok "in Gurobi's layout" grep -q '^# Objective value = ' model.sol
 exits "which is valid" 0 moirai-check model.sol
+# Two pairs that do not fit side by side but one after the other, which the
+# model with live memory does not know.
+{
+    echo '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    for key in time_us.A time_us.B output_bytes; do
+        echo "<key id=\"$key\" for=\"node\" attr.name=\"$key\"" \
+            'attr.type="double"/>'
+    done
+    echo '<graph edgedefault="directed">'
+    for id in a b c d; do
+        echo "<node id=\"$id\"><data key=\"time_us.A\">5</data>" \
+            '<data key="time_us.B">100</data>' \
+            '<data key="output_bytes">60</data></node>'
+    done
+    echo '<edge source="a" target="b"/><edge source="c" target="d"/>'
+    echo '</graph></graphml>'
+} >pairs.graphml
+{
+    echo '<cluster><device id="A" memory_bytes="100"/>'
+    echo '<device id="B" memory_bytes="200"/>'
+    echo '<link between="A B" gbps="10"/></cluster>'
+} >pairs.cluster.xml
+moirai-emit -q --memory live pairs.graphml -o pairs.lp
+moirai-place -q --memory live pairs.graphml -o best.sol >/dev/null
+moirai-solve -q --json pairs.lp -o pairs.sol >out
+is "with live memory what a model refuses is missed" "$(value makespan_us)" 200
+is "so that nothing is optimal" "$(value status)" '"feasible"'
+ok "and the bound holds for all" \
+    awk -v us="$(value bound_us)" 'BEGIN { exit !(us > 0 && us <= 20) }'
+exits "nobody wonders" 0 \
+    moirai-solve -q --json --start best.sol pairs.lp -o pairs.sol
+is "where more is known" "$(value makespan_us)" 20
+ok "without a word" test ! -s err
+
 exits "to another file" 0 moirai-solve --json model.lp -o other.sol
 is "told as JSON" "$(value status)" '"optimal"'
 is "makespan and bound" "$(value makespan_us)" 63.7

@@ -127,25 +127,32 @@ static void find_best(const mo_jury *j, mo_contest *c, mo_award *award)
     }
 }
 
+/* With live memory a model may refuse schedules that hold. */
+static bool may_refuse(const mo_jury *j)
+{
+    return j->state == MO_JURY_READY &&
+           j->review.regime.memory == MO_MEMORY_LIVE;
+}
+
 /* Does the model mean all schedules of the instance?  Those of the baselines
  * mean more or fewer. */
 static bool is_whole(const mo_jury *j)
 {
     const mo_origin *o = &j->review.origin;
 
-    return j->state == MO_JURY_READY && o->has_options &&
+    return j->state == MO_JURY_READY && !may_refuse(j) && o->has_options &&
            (strcmp(o->formulation, mo_formulation_compact.name) == 0 ||
             strcmp(o->formulation, mo_formulation_paper.name) == 0);
 }
 
-/* A schedule that we know; with live memory the model may refuse it. */
+/* A schedule that we know. */
 static bool find_upper(mo_jury *j)
 {
     const mo_review *r = &j->review;
     mo_schedule *schedule = NULL;
     int64_t bound_ns;
 
-    if (!is_whole(j) || r->regime.memory == MO_MEMORY_LIVE)
+    if (!is_whole(j))
         return false;
     if (!j->tried_upper &&
         mo_upper_find(r->made.loaded.instance, &r->regime, &schedule, &bound_ns,
@@ -222,8 +229,7 @@ static double known_us(mo_jury *j, const mo_award *award)
 
 /* The least that an entry which says optimal says there is.  Its own words
  * count, not only the schedule that we made of them: where every schedule is
- * one of the model, none can be shorter than what was proven.  With live memory
- * the model may refuse what we know to hold. */
+ * one of the model, none can be shorter than what was proven. */
 static double least_us(const mo_jury *j, const mo_entry *e)
 {
     double us;
@@ -231,8 +237,7 @@ static double least_us(const mo_jury *j, const mo_entry *e)
     if (!has_answer(e) || j->gap > OWN_GAP)
         return bound_us(j, e);
     us = mo_jury_makespan_us(j, e);
-    if (is_whole(j) && j->review.origin.has_unit &&
-        j->review.regime.memory != MO_MEMORY_LIVE)
+    if (is_whole(j) && j->review.origin.has_unit)
         us = fmax(us, claimed(e) * unit_us(j));
     return us;
 }
@@ -243,7 +248,8 @@ static void find_doubt(mo_jury *j, const mo_entry *e, mo_award *award)
     mo_claim claim = e->status == MO_OK ? e->outcome.claim : MO_CLAIM_NOTHING;
     double known, least;
 
-    if (claim != MO_CLAIM_INFEASIBLE && claim != MO_CLAIM_OPTIMAL)
+    if ((claim != MO_CLAIM_INFEASIBLE && claim != MO_CLAIM_OPTIMAL) ||
+        may_refuse(j))
         return;
     known = known_us(j, award);
     if (known < 0)
