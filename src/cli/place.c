@@ -105,10 +105,10 @@ static mo_status place(settings *s, const char *path,
         status = compare(s, made.loaded.instance, methods, n, &c, err);
     if (status == MO_OK)
         status = mo_place_write(&c, &made, &s->outputs[SOLUTION], err);
-    if (status == MO_OK) {
+    if (status == MO_OK)
         status = mo_place_report(&c, &s->outputs[SOLUTION], s->json, err);
-        s->code = mo_place_comparison_code(&c);
-    }
+    if (status == MO_OK)
+        status = mo_place_comparison_end(&c, &s->code, err);
     mo_place_comparison_clear(&c);
     mo_prepared_clear(&made);
     return status;

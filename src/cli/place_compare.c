@@ -114,7 +114,7 @@ const mo_place_entry *mo_place_comparison_best(const mo_place_comparison *c)
     return mo_placements_best(&c->report) ? c->ranked[0] : NULL;
 }
 
-int mo_place_comparison_code(const mo_place_comparison *c)
+static int code_of(const mo_place_comparison *c)
 {
     if (mo_place_comparison_best(c))
         return MO_EXIT_DONE;
@@ -122,4 +122,20 @@ int mo_place_comparison_code(const mo_place_comparison *c)
         if (c->entries[i].status != MO_OK)
             return MO_EXIT_FAILED;
     return MO_EXIT_NO_SOLUTION;
+}
+
+mo_status mo_place_comparison_end(const mo_place_comparison *c, int *code,
+                                  mo_error *err)
+{
+    *code = code_of(c);
+    for (int i = 0; i < c->n; i++) {
+        const mo_place_entry *e = &c->entries[i];
+
+        if (e->status == MO_OK || e->row.why)
+            continue;
+        if (err)
+            *err = e->err;
+        return e->status;
+    }
+    return MO_OK;
 }

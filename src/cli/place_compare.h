@@ -30,7 +30,9 @@ void mo_place_comparison_clear(mo_place_comparison *c);
 /* The one to take, or NULL. */
 const mo_place_entry *mo_place_comparison_best(const mo_place_comparison *c);
 
-/* What a command leaves with. */
-int mo_place_comparison_code(const mo_place_comparison *c);
+/* What a command leaves with, when all else is done: what a method that has an
+ * answer could not write is an error, and has been none so far. */
+mo_status mo_place_comparison_end(const mo_place_comparison *c, int *code,
+                                  mo_error *err);
 
 #endif

@@ -108,6 +108,13 @@ static void let_work(const mo_place_setting *setting, const mo_instance *x,
     e->row.rounds = e->placed.rounds;
 }
 
+/* It has an answer, and could not write what it has learned: after an hour the
+ * answer is not thrown away for that. */
+static bool has_lost_files(const mo_place_entry *e)
+{
+    return e->status != MO_OK && e->method->learns && e->placed.schedule;
+}
+
 mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
                        const mo_method *method, double seconds,
                        mo_place_entry *e, mo_error *err)
@@ -122,6 +129,8 @@ mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
     let_work(setting, x, seconds, e);
     if (e->status == MO_E_MEMORY)
         return mo_fail_memory(err);
+    if (has_lost_files(e))
+        return judge(x, e, err);
     if (e->status != MO_OK && method->learns) {
         *err = e->err;
         return e->status;

@@ -34,7 +34,8 @@ typedef struct mo_place_entry {
  * and has a judge look at what it found.  After a signal only `single` works,
  * which has its answer at once.  entry is the caller's to clear
  * whatever the result, an error is lack of memory, or a policy or curve that
- * cannot be read or written. */
+ * cannot be read or written; where there is an answer before the latter, it
+ * stands, and only the entry's status tells of it. */
 mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
                        const mo_method *method, double seconds,
                        mo_place_entry *entry, mo_error *err);
