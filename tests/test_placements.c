@@ -154,6 +154,16 @@ START_TEST(a_gap_is_none_only_if_that_is_proven)
 }
 END_TEST
 
+START_TEST(a_device_without_memory_has_no_parts_of_it)
+{
+    begin();
+    p.x->capacity_bytes[0] = 0;
+    check_says(mo_placements_text, "  3.00 KiB, none in A     0.00  does not",
+               true);
+    problem_clear(&p);
+}
+END_TEST
+
 /* The first three lines are as wide as their characters. */
 START_TEST(names_of_any_script_stand_in_columns)
 {
@@ -210,6 +220,7 @@ SUITE(placements)
     TEST(what_does_not_fit_is_neither_best_nor_optimal);
     TEST(a_gap_is_of_the_makespan);
     TEST(a_gap_is_none_only_if_that_is_proven);
+    TEST(a_device_without_memory_has_no_parts_of_it);
     TEST(names_of_any_script_stand_in_columns);
     TEST(losses_are_told_by_device);
 }

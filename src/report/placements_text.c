@@ -46,17 +46,21 @@ static const char *device_name(const mo_placements *p, int device, char *name)
 static void memory_cell(const mo_placements *p, const mo_placement_row *row,
                         char *cell)
 {
-    char name[NAME_ROOM];
-    double capacity;
+    char name[NAME_ROOM], needs[MO_UNIT_SIZE];
+    double capacity, peak = (double) row->peak_bytes;
 
     if (row->why || row->fullest == MO_FREE) {
         snprintf(cell, CELL_ROOM, "-");
         return;
     }
     capacity = (double) p->x->capacity_bytes[row->fullest];
-    snprintf(cell, CELL_ROOM, "%.1f %% of %s",
-             capacity > 0 ? 100 * (double) row->peak_bytes / capacity : 0,
-             device_name(p, row->fullest, name));
+    device_name(p, row->fullest, name);
+    if (capacity <= 0 && peak > 0)
+        snprintf(cell, CELL_ROOM, "%.10s, none in %s",
+                 mo_unit_bytes(peak, needs), name);
+    else
+        snprintf(cell, CELL_ROOM, "%.1f %% of %s",
+                 capacity > 0 ? 100 * peak / capacity : 0, name);
 }
 
 static int memory_width(const mo_placements *p)
