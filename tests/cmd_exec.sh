@@ -117,6 +117,9 @@ complains "a report in the place of the graph" 2 "would replace" \
 complains "outputs in the place of the reference" 2 "would replace" \
     moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
 
+complains "nowhere to tell it" 1 "standard output" \
+    sh -c "exec moirai-exec -q -i '$in' '$net' >&-"
+
 mkdir "$work/bare" "$work/short" "$work/small"
 cp "$net" "$work/bare"
 complains "no weights" 1 "--random-weights" moirai-exec "$work/bare/model.xml"

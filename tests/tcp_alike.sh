@@ -137,4 +137,28 @@ plan='rank 1 .*has made another plan than rank 0'
     differ "another input" "rank 1 was given another value of input 'image'" \
         $g $c $i $p "|" $g $c -i "$work/input.npy" $p
 }
+
+# What is said must not go into the connections, which would take the places of
+# files that are not open.
+mute()
+{
+    timeout -k 1 60 moirai-exec --transport tcp --rank "$1" --ranks 2 -v \
+        --master "127.0.0.1:$port" -o "$work/mute" -g "$net" \
+        --report "$2" -c "$work/cluster.xml" \
+        -i "$folder/input0.npy" "$p" >&- 2>&- <&-
+}
+
+# Claim, the statuses of both, where the report goes.
+both_mute()
+{
+    port=$((port + 1))
+    mute 0 "$3" &
+    two_pid=$!
+    two_status=0
+    mute 1 "$3" || two_status=$?
+    ranks_wait $two_pid
+    is "$1" "$status $two_status" "$2"
+}
+both_mute "ranks that cannot speak" "0 0" "$work/report"
+both_mute "have nowhere to tell it" "1 1" -
 done_testing

@@ -21,4 +21,8 @@ void mo_cleanup_now(void);
  * other. */
 void mo_cleanup_ignore_write_signals(void);
 
+/* A command may be started without standard input, output or error.  Files and
+ * connections shall not take their places: what is said would go there. */
+void mo_cleanup_keep_standard_files(void);
+
 #endif

@@ -423,6 +423,7 @@ int mo_command_main(const mo_command *command, int argc, char **argv,
     size_t n_operands;
     int code;
 
+    mo_cleanup_keep_standard_files();
     mo_cleanup_ignore_write_signals();
     code = mo_option_parse(command, argc, argv, &operands, &n_operands);
     if (code >= 0)
