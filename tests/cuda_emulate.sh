@@ -133,6 +133,8 @@ sed 's/D2$/D3/' "$work/turns" >"$work/far"
 exits "over two links" 0 moirai-exec --no-measure --check --runs 2 --json \
     -c "$work/three.xml" --emulate 64,32,16 --graph "$chain" "$work/far"
 ok "twice that" is_held 6000
+complains "what is no number of SMs" 2 "'64;32' is no number of SMs" \
+    by_turns --emulate '64;32'
 exits "for people" 0 by_turns --emulate 32,16
 ok "what it is" grep -q '^emulated  *devices are parts of one GPU' "$work/out"
 ok "device by device" grep -qE '^D2 .* on cuda,  16 SMs' "$work/out"

@@ -59,6 +59,7 @@ static mo_status read_number(const char **at, int *number, mo_error *err)
 mo_status mo_emulate_parts(const char *spec, const mo_cluster *cluster,
                            int n_ranks, int **parts, mo_error *err)
 {
+    const char *at = spec;
     int n = count(spec);
     mo_status status = MO_OK;
     int *made;
@@ -68,17 +69,17 @@ mo_status mo_emulate_parts(const char *spec, const mo_cluster *cluster,
                        "--emulate divides one GPU in one process, but there "
                        "are %d ranks; start it without a launcher",
                        n_ranks);
-    if (n != cluster->n_devices)
-        return mo_fail(err, MO_E_INPUT,
-                       "--emulate: '%.80s' has %d part%s, but the cluster has "
-                       "%d device%s; give one for each",
-                       spec, n, n > 1 ? "s" : "", cluster->n_devices,
-                       cluster->n_devices > 1 ? "s" : "");
     made = calloc((size_t) n, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
     for (int i = 0; i < n && status == MO_OK; i++)
-        status = read_number(&spec, &made[i], err);
+        status = read_number(&at, &made[i], err);
+    if (status == MO_OK && n != cluster->n_devices)
+        status = mo_fail(err, MO_E_INPUT,
+                         "--emulate: '%.80s' has %d part%s, but the cluster "
+                         "has %d device%s; give one for each",
+                         spec, n, n > 1 ? "s" : "", cluster->n_devices,
+                         cluster->n_devices > 1 ? "s" : "");
     if (status != MO_OK) {
         free(made);
         return status;
