@@ -117,8 +117,11 @@ typedef struct files {
     char kept[PATH_MAX]; /* "" where nothing is kept */
 } files;
 
+/* What kernels call of C's library the process has already: not to look for it
+ * spares a tenth of the time. */
 static const char flags[] = "-O1 -fPIC -shared -ffp-contract=off "
-                            "-fno-strict-aliasing -fno-math-errno";
+                            "-fno-strict-aliasing -fno-math-errno "
+                            "-nostdlib -lgcc";
 
 static uint64_t digest(uint64_t d, const char *text)
 {
@@ -193,8 +196,8 @@ static bool run_compiler(const files *f, const char *options, const char *from,
     pid_t child;
 
     snprintf(script, sizeof script,
-             "exec ${CC:-cc} -std=gnu11 -w %s -o '%s' '%s' 2>>'%s'", options,
-             to, from, f->log);
+             "exec ${CC:-cc} -std=gnu11 -w -o '%s' '%s' %s 2>>'%s'", to, from,
+             options, f->log);
     if (posix_spawn(&child, "/bin/sh", NULL, NULL, args, environ) != 0)
         return false;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
