@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the tests of calls and operators claim of the CPU's backend holds for
-# CUDA's: on the stand-in for a GPU, or on a GPU if MOIRAI_TEST_GPU is set.
+# CUDA's: on the stand-in for a GPU, or on a GPU if MOIRAI_TEST_GPU is set.  The
+# stand-in compiles a kernel for each case: half of them, unless MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 programs='attention conv create index interpolate lower_point matmul move norm
@@ -11,6 +12,8 @@ standin=$top_builddir/tests/standin_cuda.so
 if [ -z "$MOIRAI_TEST_GPU" ]; then
     MOIRAI_CUDA=$standin MOIRAI_NVRTC=$standin MOIRAI_CUBLASLT='' MOIRAI_CUDNN=''
     export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_CUBLASLT MOIRAI_CUDNN
+    MOIRAI_TEST_PART=$(cases 2/2 1/1)
+    export MOIRAI_TEST_PART
 fi
 
 # Kernels are compiled once for all; units are opened once in a process.

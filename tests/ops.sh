@@ -1,8 +1,9 @@
 #!/bin/sh
 # Every operator that can be run computes what OpenVINO computes, for random
-# shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 20
-# unless given; MOIRAI_SEED which ones, 1 unless given; MOIRAI_TEST_BACKEND
-# where they run; MOIRAI_OPS_SAVE a folder to keep them in for gpu_operators.sh.
+# shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 12
+# unless given, or 20 with MOIRAI_LONG; MOIRAI_SEED which ones, 1 unless given;
+# MOIRAI_TEST_BACKEND where they run; MOIRAI_OPS_SAVE a folder to keep them in
+# for gpu_operators.sh.
 . "${top_srcdir:=.}/tests/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
@@ -13,6 +14,6 @@ PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 exec "${MOIRAI_PYTHON:-python3}" "$top_srcdir/tests/ops_oracle.py" \
     moirai-exec "$top_builddir/tests/print_ops" \
-    --cases "${MOIRAI_OPS_CASES:-20}" --seed "${MOIRAI_SEED:-1}" \
+    --cases "${MOIRAI_OPS_CASES:-$(cases 12 20)}" --seed "${MOIRAI_SEED:-1}" \
     --backend "${MOIRAI_TEST_BACKEND:-cpu}" \
     ${MOIRAI_OPS_SAVE:+--save "$MOIRAI_OPS_SAVE"}
