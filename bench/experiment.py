@@ -293,7 +293,7 @@ def main():
     except Busy as folder:
         say(f"another experiment works in {folder}")
         return 1
-    except Failed as reason:
+    except (Failed, OSError) as reason:
         say(str(reason))
         return 1
 

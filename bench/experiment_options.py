@@ -93,6 +93,14 @@ def make_parser(description):
     return parser
 
 
+def split_words(parser, options, name):
+    """As a shell would."""
+    try:
+        return shlex.split(getattr(options, name))
+    except ValueError as error:
+        return parser.error(f"--{name}: {error}")
+
+
 def read_options(description, commands):
     """What the command line says, and what it means: stages, methods, models,
     instances in the order of what they show."""
@@ -104,9 +112,13 @@ def read_options(description, commands):
     options.stages = STAGES if options.stage == "all" else (options.stage,)
     if options.stage == "exec":
         options.stages += ("report",)
-    options.running = shlex.split(options.running)
+    options.running = split_words(parser, options, "running")
     options.methods = choose_methods(parser, options, commands)
-    options.models = all_models(options.layers, shlex.split(options.zoo),
+    for path in options.files:
+        if not os.access(path, os.R_OK):
+            parser.error(f"{path} cannot be read")
+    options.models = all_models(options.layers,
+                                split_words(parser, options, "zoo"),
                                 options.files)
     if len({model.name for model in options.models}) < len(options.models):
         parser.error("two graphs have one name")
