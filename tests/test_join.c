@@ -3,6 +3,7 @@
 #include "exec/transport/join.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -206,6 +207,22 @@ START_TEST(the_first_may_come_last)
     check_connections(ranks, 2);
     hang_up(&ranks[0]);
     hang_up(&ranks[1]);
+}
+END_TEST
+
+/* There are more connections than a process may have files, unless it asks. */
+START_TEST(many_ranks_need_many_files)
+{
+    rank ranks[MAX_RANKS];
+    struct rlimit limit, before;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 40;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    set_up(ranks, MAX_RANKS, free_port());
+    all_join(ranks, MAX_RANKS);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 END_TEST
 
@@ -537,6 +554,7 @@ SUITE(join)
     EACH(ranks_meet_at_any_loopback, 3);
     TEST(an_address_of_others_is_refused_by_name);
     TEST(the_first_may_come_last);
+    TEST(many_ranks_need_many_files);
     EACH(a_wrong_token_is_refused_by_name, 2);
     TEST(another_number_of_ranks_is_refused);
     TEST(a_rank_that_is_there_already_is_refused);

@@ -5,10 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/stop.h"
 #include "exec/transport/join_parts.h"
+
+/* Without which there is no use in beginning, and with which all goes well. */
+enum { OTHER_FILES = 16, WELCOME_FILES = 256 };
 
 /* Where to listen: where we were told; on this machine alone when all ranks
  * are known to be on it. */
@@ -30,6 +34,29 @@ static mo_status find_bind(const mo_job *job, uint8_t address[MO_ADDRESS_BYTES],
     memcpy(address, found[0], MO_ADDRESS_BYTES);
     *bind = address;
     return MO_OK;
+}
+
+/* Systems let a process open fewer files than large jobs have connections,
+ * unless it asks.  Besides those: files, and strangers who call. */
+static mo_status make_room(int n_ranks, int n_kinds, mo_error *err)
+{
+    const rlim_t needed = (rlim_t) (n_kinds + 1) * (rlim_t) n_ranks;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur >= needed + WELCOME_FILES)
+        return MO_OK;
+    limit.rlim_cur = needed + WELCOME_FILES;
+    if (limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur >= needed + OTHER_FILES)
+        return MO_OK;
+    return mo_fail(err, MO_E_LIMIT,
+                   "%d ranks need %llu open files in each, and this one may "
+                   "have %llu: raise that limit (ulimit -n)",
+                   n_ranks, (unsigned long long) (needed + OTHER_FILES),
+                   (unsigned long long) limit.rlim_max);
 }
 
 static mo_status listen_for_others(const mo_job *job, const uint8_t *bind,
@@ -142,6 +169,8 @@ mo_status mo_join(const mo_job *job, const mo_join_options *options,
     int listener = -1;
     mo_status status = find_bind(job, address, &bind, err);
 
+    if (status == MO_OK)
+        status = make_room(job->n_ranks, options->n_kinds, err);
     for (int i = 0; i < options->n_kinds * job->n_ranks; i++)
         sockets[i] = -1;
     if (status == MO_OK)
