@@ -219,6 +219,10 @@ exits "unless memory does not count" 0 \
 
 graph large 'a 60 5 5; b 60 5 5; c 60 5 5' 'a b 1; b c 1'
 exits "where nothing fits" 3 moirai-place -q --time 5 large.graphml
+graph larger 'a 90 5 5; b 90 5 5; c 90 5 5' 'a b 1; b c 1'
+exits "nor all devices together suffice" 3 moirai-place -q larger.graphml
+ok "it is said how much is missing" \
+    grep -q 'need 270 bytes of memory, all devices together have 200' out
 
 graph pinned 'a 10 5 5 B; b 10 5 50; c 10 5 50' 'a b 1; a c 1; b c 1'
 exits "what devices are worth" 0 \

@@ -255,8 +255,9 @@ static bool is_too_much(const mo_task *task, mo_placed *placed)
     if (needed <= there * (1 + 1e-6))
         return false;
     snprintf(placed->why, sizeof placed->why,
-             "the ops need %.3f GB of memory, all devices together have %.3f",
-             needed / 1e9, there / 1e9);
+             "the ops need %.0f bytes of memory, all devices together have "
+             "%.0f",
+             needed, there);
     return true;
 }
 
