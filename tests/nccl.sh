@@ -101,6 +101,12 @@ unset MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
 ok "a rank without NCCL" words mixed 2 --check -c "$work/two.xml" \
     "$work/two.1.json"
 
+MOIRAI_NCCL=$work/none.so
+words run 2 -c "$work/two.xml" "$work/two.1.json" >"$work/named" 2>&1
+ok "NCCL that is named must be there" test "$(grep -c \
+    'err.[01]: moirai-exec: .*MOIRAI_NCCL says' "$work/named")" -eq 2
+MOIRAI_NCCL=$folder/standin_nccl.so
+
 fault()
 {
     claim=$1

@@ -97,16 +97,21 @@ static mo_status make_secrets(mo_nccl *nccl, ncclUniqueId *ids, mo_error *err)
     return status;
 }
 
-/* Who has no end of a line needs no NCCL; who has one but no NCCL says so. */
+/* Who has no end of a line needs no NCCL; who has one but no NCCL says so,
+ * unless it was told where there is one. */
 static mo_status fill_notice(mo_nccl *nccl, notice *own, ncclUniqueId *ids,
                              mo_error *err)
 {
+    const char *named = getenv("MOIRAI_NCCL");
+    mo_status status;
+
     if (nccl->lines.n_seats == 0)
         return MO_OK;
     own->has_end = 1;
-    if (load(nccl, err) != MO_OK) {
+    status = load(nccl, err);
+    if (status != MO_OK) {
         nccl->api = NULL;
-        return MO_OK;
+        return named && *named ? status : MO_OK;
     }
     own->version = nccl->api->version;
     return make_secrets(nccl, ids, err);
