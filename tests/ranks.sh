@@ -4,7 +4,7 @@
 #     ranks 3 seed=7                     # mpirun -n 3 exec_fault seed=7
 #
 # leaves the status in $status, and what was said in out and err; $status is 124
-# after 30 seconds, or $ranks_limit.
+# after 90 seconds, or $ranks_limit.
 # shellcheck shell=sh disable=SC2034,SC2154
 
 # Tests may be run by root, and on fewer processors than there are ranks.
@@ -58,7 +58,7 @@ ranks_one()
     env MOIRAI_TRANSPORT=tcp OMPI_COMM_WORLD_SIZE="$ranks_n" \
         OMPI_COMM_WORLD_LOCAL_SIZE="$ranks_n" OMPI_COMM_WORLD_RANK="$ranks_r" \
         OMPI_MCA_ess_base_jobid="test-$$-$ranks_jobs" \
-        timeout -k 1 "${ranks_limit:-30}" "$@" >>"$work/out" 2>>"$work/err" \
+        timeout -k 1 "${ranks_limit:-90}" "$@" >>"$work/out" 2>>"$work/err" \
         </dev/null
 }
 
@@ -101,7 +101,7 @@ ranks()
     if [ "$ranks_by" = tcp ]; then
         ranks_by_tcp "$ranks_n" "$exec_fault" "$@"
     else
-        timeout "${ranks_limit:-30}" mpirun -n "$ranks_n" "$exec_fault" "$@" \
+        timeout "${ranks_limit:-90}" mpirun -n "$ranks_n" "$exec_fault" "$@" \
             >"$work/out" 2>"$work/err" </dev/null || status=$?
     fi
 }

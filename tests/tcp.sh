@@ -28,7 +28,7 @@ by_hand()
         # Variables are words.
         # shellcheck disable=SC2086
         env MOIRAI_RANK=$r MOIRAI_RANKS="$n" MOIRAI_MASTER=127.0.0.1:$port \
-            $variables timeout -k 1 30 "$exec_fault" "$@" \
+            $variables timeout -k 1 90 "$exec_fault" "$@" \
             >"$work/rank.$r" 2>&1 </dev/null &
         pids="$pids $!"
         r=$((r + 1))
@@ -48,7 +48,7 @@ pids=
 for r in 0 1 2; do
     token=$([ $r -eq 2 ] && echo wrong || echo right)
     env MOIRAI_RANK=$r MOIRAI_RANKS=3 MOIRAI_MASTER=127.0.0.1:$port \
-        MOIRAI_TOKEN="$token" timeout -k 1 30 "$exec_fault" patience=2 \
+        MOIRAI_TOKEN="$token" timeout -k 1 90 "$exec_fault" patience=2 \
         >"$work/rank.$r" 2>&1 &
     pids="$pids $!"
 done
@@ -67,7 +67,7 @@ port=$((port + 1))
 start()
 {
     env MOIRAI_RANK="$1" MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port \
-        MOIRAI_TOKEN="$2" timeout -k 1 30 "$exec_fault" seed=3 \
+        MOIRAI_TOKEN="$2" timeout -k 1 90 "$exec_fault" seed=3 \
         >"$work/rank.$3" 2>&1 </dev/null
 }
 start 0 right 0 &
@@ -89,7 +89,7 @@ pids=
 for r in 0 1 1 2; do
     [ $r -ne 2 ] || await one_is_refused
     env MOIRAI_RANK=$r MOIRAI_RANKS=3 MOIRAI_MASTER=127.0.0.1:$port \
-        timeout -k 1 30 "$exec_fault" seed=4 >"$work/twin.$r.${pids:+$!}" 2>&1 &
+        timeout -k 1 90 "$exec_fault" seed=4 >"$work/twin.$r.${pids:+$!}" 2>&1 &
     pids="$pids $!"
 done
 # shellcheck disable=SC2086
@@ -119,10 +119,10 @@ as_started_by()
     shift
     # Variables are words.
     # shellcheck disable=SC2086
-    env $1 $3 timeout -k 1 30 "$exec_fault" seed=8 >"$work/rank.0" 2>&1 &
+    env $1 $3 timeout -k 1 90 "$exec_fault" seed=8 >"$work/rank.0" 2>&1 &
     pids=$!
     # shellcheck disable=SC2086
-    env $2 $3 timeout -k 1 30 "$exec_fault" seed=8 >"$work/rank.1" 2>&1 ||
+    env $2 $3 timeout -k 1 90 "$exec_fault" seed=8 >"$work/rank.1" 2>&1 ||
         comment <"$work/rank.1"
     ranks_wait $pids
     ok "$claim" grep -q '^right: ' "$work/rank.0"

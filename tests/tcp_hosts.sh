@@ -43,7 +43,7 @@ on()
     # shellcheck disable=SC2086
     ip netns exec "$machine" env MOIRAI_RANK="$rank" MOIRAI_RANKS=2 \
         MOIRAI_MASTER=10.77.0.1 MOIRAI_TOKEN=cable $variables \
-        timeout -k 1 30 "$exec_fault" "$@" >"$work/rank.$rank" 2>&1 </dev/null
+        timeout -k 1 90 "$exec_fault" "$@" >"$work/rank.$rank" 2>&1 </dev/null
 }
 
 both()
