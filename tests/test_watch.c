@@ -133,6 +133,31 @@ static const struct {
                 { "\0\0\0", 3 },
                 { "b\0", 2 } };
 
+/* Beats come often enough for others who are as impatient. */
+START_TEST(who_is_impatient_is_heard_often)
+{
+    int64_t end = mo_stop_clock_ns() + 1200000000;
+    int beats = 0;
+    post p;
+
+    set_up(&p, 0.6);
+    while (mo_stop_clock_ns() < end) {
+        char text[MO_WIRE_TEXT];
+        mo_wire_kind kind;
+        bool closed = false;
+
+        mo_wire_send(&p.other, MO_WIRE_BEAT, NULL);
+        mo_wire_read(&p.other, &closed);
+        while (mo_wire_take(&p.other, &kind, text, &closed))
+            beats += kind == MO_WIRE_BEAT;
+        ck_assert(!closed);
+        usleep(20000);
+    }
+    ck_assert_int_ge(beats, 4);
+    tear_down(&p);
+}
+END_TEST
+
 START_TEST(garbage_is_the_end_of_a_connection)
 {
     post p;
@@ -427,6 +452,7 @@ SUITE(watch)
     TEST(one_that_closes_its_connection_is_gone);
     TEST(one_that_fails_is_believed);
     TEST(one_that_is_silent_is_given_up);
+    TEST(who_is_impatient_is_heard_often);
     EACH(garbage_is_the_end_of_a_connection, COUNT(garbage));
     TEST(messages_may_come_byte_by_byte);
     TEST(what_fails_here_is_told_with_our_name);

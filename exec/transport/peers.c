@@ -9,6 +9,16 @@
 
 static const int64_t beat_ns = 1000000000;
 
+/* Some beats must come within the patience of others, which is ours. */
+enum { BEATS = 4 };
+
+static int64_t next_beat(double patience_s, int64_t now)
+{
+    int64_t part = (int64_t) (patience_s * 1e9 / BEATS);
+
+    return now + (part < beat_ns ? part : beat_ns);
+}
+
 mo_status mo_peers_init(mo_peers *peers, int n_ranks, int rank,
                         const int *sockets, mo_error *err)
 {
@@ -118,7 +128,7 @@ void mo_peers_look(mo_peers *peers, double patience_s, mo_error *why)
     if (now < peers->next_beat_ns)
         return;
     mo_peers_say(peers, MO_WIRE_BEAT, NULL);
-    peers->next_beat_ns = now + beat_ns;
+    peers->next_beat_ns = next_beat(patience_s, now);
 }
 
 nfds_t mo_peers_poll(const mo_peers *peers, struct pollfd *polled, nfds_t n)

@@ -34,6 +34,7 @@ static const int64_t cause_ns = 200 * MS;
 static const int64_t left_ns = 2000 * MS;
 
 enum { NUDGE = 0 }; /* no signal has this number */
+enum { LOOKS = 8 }; /* within the patience, at least */
 
 struct mo_watch {
     mo_watch_options options;
@@ -231,6 +232,16 @@ static void look(mo_watch *w)
     speak_in_time(w, now);
 }
 
+/* Who has little patience looks more often, and so do its peers for it. */
+static int64_t later(const mo_watch *w)
+{
+    int64_t part = (int64_t) (w->options.patience_s * 1e9 / LOOKS);
+
+    if (part > later_ns)
+        return later_ns;
+    return part > MS ? part : MS;
+}
+
 /* Until something comes, or something is due. */
 static void wait_for_news(mo_watch *w, struct pollfd *polled)
 {
@@ -242,7 +253,7 @@ static void wait_for_news(mo_watch *w, struct pollfd *polled)
     soon = soon || w->signal != 0 || !w->peers.peers;
     n = mo_peers_poll(&w->peers, polled, n);
     pthread_mutex_unlock(&w->lock);
-    poll(polled, n, (int) ((soon ? soon_ns : later_ns) / MS));
+    poll(polled, n, (int) ((soon ? soon_ns : later(w)) / MS));
 }
 
 static void *watch_out(void *context)
