@@ -77,20 +77,27 @@ static int64_t optimum_of(const forked *f)
     return result.lower_ns;
 }
 
-static mo_schedule *race_from(const forked *f, const mo_schedule *start)
+/* With the caller's moves, patience and whether to stay. */
+static mo_schedule *race_by(const forked *f, const mo_schedule *start,
+                            int64_t moves, mo_race_options options)
 {
-    mo_anneal_options each = { .seed = 3, .moves = MOVES };
-    mo_race_options options = { .fork = f->fork,
-                                .pair = pair_of(f),
-                                .from_ns = start->makespan_ns / 2,
-                                .to_ns = start->makespan_ns,
-                                .anneal = &each };
+    mo_anneal_options each = { .seed = 3, .moves = moves };
     mo_schedule *best = NULL;
 
+    options.fork = f->fork;
+    options.pair = pair_of(f);
+    options.from_ns = start->makespan_ns / 2;
+    options.to_ns = start->makespan_ns;
+    options.anneal = &each;
     MUST(
         mo_race(f->problem.x, &f->places.regime, start, &options, &best, &err));
     ck_assert(best);
     return best;
+}
+
+static mo_schedule *race_from(const forked *f, const mo_schedule *start)
+{
+    return race_by(f, start, MOVES, (mo_race_options){ .patience = 0 });
 }
 
 static mo_schedule *heft_of(const forked *f)
@@ -144,6 +151,83 @@ START_TEST(what_comes_is_valid_and_no_longer_than_the_start)
     mo_schedule_free(best);
     mo_schedule_free(start);
     forked_clear(&f);
+}
+END_TEST
+
+/* The heats are the same, and what follows them only makes it shorter. */
+START_TEST(a_patient_winner_gains)
+{
+    int shorter = 0, n = is_watched() ? 8 : 24;
+
+    for (int seed = 0; seed < n; seed++) {
+        forked f;
+        mo_schedule *start, *soon, *late;
+
+        make_fork(&f, 12, seed);
+        start = heft_of(&f);
+        soon = race_by(&f, start, 10, (mo_race_options){ .patience = 0 });
+        late = race_by(&f, start, 10, (mo_race_options){ .patience = 3 });
+        check_valid(f.problem.x, late);
+        ck_assert_msg(late->makespan_ns <= soon->makespan_ns, "seed %d", seed);
+        shorter += late->makespan_ns < soon->makespan_ns;
+        mo_schedule_free(late);
+        mo_schedule_free(soon);
+        mo_schedule_free(start);
+        forked_clear(&f);
+    }
+    ck_assert_int_gt(shorter, n / 4);
+}
+END_TEST
+
+/* A bit for each device but u's own on which something reads u. */
+static int readers_of_u(const forked *f, const mo_schedule *s)
+{
+    const mo_instance *x = f->problem.x;
+    int u = f->segment.u, set = 0;
+
+    for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++)
+        set |= 1 << s->device[x->flows[q].to];
+    return set & ~(1 << s->device[u]);
+}
+
+/* All that may be where u is. */
+static mo_schedule *all_with_u(const forked *f)
+{
+    const mo_instance *x = f->problem.x;
+    int placement[MAX_OPS];
+    mo_schedule *s = NULL;
+
+    ck_assert_int_le(x->n, MAX_OPS);
+    for (int i = 0; i < x->n; i++)
+        placement[i] = x->pin[i] == MO_FREE ? x->pin[f->segment.u] : x->pin[i];
+    MUST(mo_heft(x, &f->places.regime, placement, &s, &err));
+    ck_assert(s);
+    return s;
+}
+
+/* Without a move, so that only what is suggested can be shorter. */
+START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
+{
+    int shorter = 0, other = 0, n = is_watched() ? 8 : 24;
+
+    for (int i = 0; i < n; i++) {
+        forked f;
+        mo_schedule *start, *best, *free_best;
+
+        make_fork(&f, 12, 4 + i % 3 + 8 * i); /* once, and something is held */
+        start = all_with_u(&f);
+        best = race_by(&f, start, 0, (mo_race_options){ .stay = true });
+        free_best = race_by(&f, start, 0, (mo_race_options){ .stay = false });
+        ck_assert_msg(!readers_of_u(&f, best), "seed %d", i);
+        shorter += best->makespan_ns < start->makespan_ns;
+        other += readers_of_u(&f, free_best) != 0;
+        mo_schedule_free(free_best);
+        mo_schedule_free(best);
+        mo_schedule_free(start);
+        forked_clear(&f);
+    }
+    ck_assert_int_gt(shorter, 0);
+    ck_assert_int_gt(other, 0);
 }
 END_TEST
 
@@ -260,6 +344,8 @@ END_TEST
 SUITE(race)
 {
     TEST(small_ones_end_at_their_optimum);
+    TEST(a_patient_winner_gains);
+    TEST(who_stays_has_the_shared_tensor_come_to_no_others);
     TEST(a_hint_takes_part);
     SOME(what_comes_is_valid_and_no_longer_than_the_start, 24, 8);
     SOME(only_who_receives_the_shared_tensor_reads_it, 16, 4);

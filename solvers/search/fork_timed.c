@@ -26,7 +26,8 @@ enum {
     ROUNDS = 2,       /* ... and to other goods: to split soon is quicker */
     LAST_STEPS = 240, /* the same where there is nothing more to assume */
     LAST_ROUNDS = 16,
-    LOOK_ROUNDS = 4 /* for one look at prices, without a split */
+    LOOK_STEPS = 120, /* for one look at prices, without a split: what they */
+    LOOK_ROUNDS = 8   /* suggest should be close to what can be */
 };
 
 typedef struct search {
@@ -205,7 +206,7 @@ static mo_status suggest(const mo_timed_case *c, const bool *receives,
                          const mo_stop *stop, mo_hint *hint, bool *suggested,
                          mo_error *err)
 {
-    mo_timed_effort effort = { STEPS, LOOK_ROUNDS, stop };
+    mo_timed_effort effort = { LOOK_STEPS, LOOK_ROUNDS, stop };
     mo_timed_master *master = NULL;
     mo_timed_state *state = NULL;
     bool refuted = false;

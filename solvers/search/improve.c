@@ -21,6 +21,7 @@ enum {
     RACE_WORK = 250000, /* ops by moves of each in a race, at level 2; twice as
                            many a level later, ... */
     RACE_LEVELS = 3,    /* ... up to this one, as what is annealed there */
+    RACE_PATIENCE = 4,  /* of winners, when others have had their time */
     RACE_PART = 12,  /* part of what a block takes at least, to look above it */
     FEW_OPS = 20000, /* so many are worth that in any case */
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
@@ -285,9 +286,12 @@ static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
     return MO_TRY_ANNEAL;
 }
 
+/* Later ones are short, and their winners go on alone. */
 static int64_t race_moves(const mo_kind *kind, int level)
 {
-    return ((int64_t) RACE_WORK << (level - 2)) / kind->n + 1;
+    int doublings = level > RACE_LEVELS ? 0 : level - 2;
+
+    return ((int64_t) RACE_WORK << doublings) / kind->n + 1;
 }
 
 /* Moves for each op in its block, and, by ops, of the whole. */
@@ -308,7 +312,7 @@ static int64_t effort_of(const mo_improver *m, const mo_option *chosen,
 
     switch (how) {
     case MO_TRY_RACE:
-        return race_moves(kind, is_short ? RACE_LEVELS : level);
+        return race_moves(kind, level);
     case MO_TRY_EXACT:
         return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
                << level;
@@ -323,7 +327,7 @@ static int64_t effort_of(const mo_improver *m, const mo_option *chosen,
 /* The level counts from 1 on: what has not been tried at all is at 0.  Of
  * several long walks, half begin anew, since the best valley need not be the
  * one that is known (races know that themselves), and half with a hint, where
- * there is one. */
+ * there is one.  Of late races, the last looks for other valleys. */
 static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                           uint64_t seed, mo_try *it, mo_error *err)
 {
@@ -331,6 +335,7 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
     const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
     int level = kind->pairs[chosen->pair].level + 1;
     mo_try_way how = way_of(m, chosen, copy, level);
+    bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
 
     *it = (mo_try){ .kind = chosen->kind,
                     .pair = chosen->pair,
@@ -340,6 +345,8 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                     .anew = how == MO_TRY_ANNEAL && level > 3 &&
                             copy % 2 == 0 && !is_crowd(m, chosen->kind),
                     .fork = m->forks[chosen->kind],
+                    .stay = is_late && !is_last,
+                    .patience = is_late ? RACE_PATIENCE : 0,
                     .solver = task->assist,
                     .found = task->found,
                     .seconds = level };

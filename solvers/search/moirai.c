@@ -23,6 +23,7 @@
 enum {
     MOST_PROOFS = 4, /* in a round */
     FEW_PROOFS = 2,
+    ONE_PROOF = 1,
     FIRST_PROOFS = 3, /* rounds before it are for schedules, and quick proofs */
     CASES_EVERY = 8   /* rounds */
 };
@@ -30,6 +31,10 @@ enum {
 /* Proofs take long and bring a hundredth or two: as long as schedules promise
  * more than that, a few are made for what they tell when they fail. */
 #define MUCH_HOPE 0.015
+
+/* The same while branches that are alike are divided anew and the gap is as
+ * small as this: then proofs take longest of all. */
+#define SMALL_GAP 0.018
 
 typedef struct round {
     mo_search *search;
@@ -127,6 +132,24 @@ static mo_status add_up(mo_search *s, mo_fit *fit, mo_error *err)
     return status;
 }
 
+static bool has_races(const round *r)
+{
+    for (int i = 0; i < r->n_tries; i++)
+        if (r->tries[i].how == MO_TRY_RACE)
+            return true;
+    return false;
+}
+
+static int most_proofs(const round *r, double hoped)
+{
+    double upper_ns = (double) mo_search_upper_ns(r->search);
+
+    if (has_races(r) &&
+        (double) r->search->lower_ns >= (1 - SMALL_GAP) * upper_ns)
+        return ONE_PROOF;
+    return hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS;
+}
+
 static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
                          int number, bool *any, mo_error *err)
 {
@@ -140,7 +163,7 @@ static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
     if (status == MO_OK && prover)
         status = mo_prover_plan(
             prover, number >= FIRST_PROOFS || r->n_tries == 0, hoped, r->proofs,
-            hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS, &r->n_proofs, err);
+            most_proofs(r, hoped), &r->n_proofs, err);
     r->fit = mo_fit_plan(s, number, &fit) ? &fit : NULL;
     *any = r->n_tries + r->n_proofs > 0 || r->fit;
     if (status == MO_OK)

@@ -8,10 +8,12 @@
 #include "solvers/search/like.h"
 
 enum {
-    TIMES = 4,          /* asked for, of each set of devices */
+    TIMES = 4,          /* asked for, of each set of devices, ... */
+    MORE_TIMES = 12,    /* ... or of only one */
     MOST_RECEIVERS = 4, /* all sets of so many are looked at */
     MOST = (TIMES << MOST_RECEIVERS) + 1,
-    GO_ON = 4 /* one in so many, for so many times as long */
+    GO_ON = 4, /* one in so many, for so many times as long */
+    ALONE = 40 /* times as long as in the first heat, a walk of the winner */
 };
 
 typedef struct race {
@@ -123,22 +125,44 @@ static mo_status enter_start(race *r, mo_error *err)
 }
 
 /* At times that differ from race to race. */
-static mo_status enter_all(race *r, mo_error *err)
+static mo_status enter_set(race *r, int set, int times, mo_error *err)
 {
     const mo_race_options *o = r->options;
-    int64_t step_ns = (o->to_ns - o->from_ns) / TIMES;
+    int64_t step_ns = (o->to_ns - o->from_ns) / times;
     mo_random random = { o->anneal->seed };
     int64_t first_ns =
         o->from_ns + (int64_t) (mo_random_unit(&random) * (double) step_ns);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < r->n_receivers; i++)
+        r->receives[r->receivers[i]] = set >> i & 1;
+    for (int t = 0;
+         t < times && status == MO_OK && !mo_stop_now(o->anneal->stop); t++)
+        status = enter_hint(r, first_ns + step_ns * t, err);
+    return status;
+}
+
+/* Devices on which somebody reads u as the start has it. */
+static int set_of_start(const race *r)
+{
+    const mo_instance *x = r->x;
+    int u = r->options->fork->segment.u, set = 0;
+
+    for (int i = 0; i < r->n_receivers; i++)
+        for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++)
+            if (r->start->device[x->flows[q].to] == r->receivers[i])
+                set |= 1 << i;
+    return set;
+}
+
+static mo_status enter_all(race *r, mo_error *err)
+{
     mo_status status = enter_known(r, err);
 
-    for (int set = 0; set < 1 << r->n_receivers; set++) {
-        for (int i = 0; i < r->n_receivers; i++)
-            r->receives[r->receivers[i]] = set >> i & 1;
-        for (int t = 0;
-             t < TIMES && status == MO_OK && !mo_stop_now(o->anneal->stop); t++)
-            status = enter_hint(r, first_ns + step_ns * t, err);
-    }
+    if (status == MO_OK && r->options->stay && r->n_receivers > 0)
+        return enter_set(r, set_of_start(r), MORE_TIMES, err);
+    for (int set = 0; set < 1 << r->n_receivers && status == MO_OK; set++)
+        status = enter_set(r, set, TIMES, err);
     return status;
 }
 
@@ -182,6 +206,23 @@ static void send_home(race *r, int n)
         mo_schedule_free(r->runners[--r->n]);
 }
 
+/* When time is up, walks take none, and are in vain. */
+static mo_status go_on_alone(race *r, mo_error *err)
+{
+    int64_t moves = ALONE * r->options->anneal->moves;
+    mo_status status = MO_OK;
+
+    for (int vain = 0; vain < r->options->patience && status == MO_OK; vain++) {
+        int64_t before_ns = r->runners[0]->makespan_ns;
+
+        status = anneal_one(r, 0, moves, err);
+        r->n_heats++;
+        if (status == MO_OK && r->runners[0]->makespan_ns < before_ns)
+            vain = -1;
+    }
+    return status;
+}
+
 static mo_status run_heats(race *r, mo_error *err)
 {
     int64_t moves = r->options->anneal->moves;
@@ -195,7 +236,7 @@ static mo_status run_heats(race *r, mo_error *err)
         moves *= GO_ON;
         r->n_heats++;
     } while (r->n > 1 && status == MO_OK);
-    return status;
+    return status == MO_OK ? go_on_alone(r, err) : status;
 }
 
 /* The winner, or the start, if that is shorter still. */

@@ -6,11 +6,13 @@
  * its own.  For each set, and for some times in which all might be done, prices
  * (fork_timed.h) suggest how to divide the branches.  These begin, and are made
  * better in heats: of those that took part, the best quarter goes on, for four
- * times as long.
+ * times as long.  The winner may go on alone, in several walks: one that is as
+ * long as all of them is no better than the first.
  */
 #ifndef MO_SEARCH_RACE_H
 #define MO_SEARCH_RACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -26,6 +28,10 @@ typedef struct mo_race_options {
     const mo_hint *hint;    /* NULL, or one more beginning */
     /* As each of the first heat is annealed. */
     const mo_anneal_options *anneal;
+    bool stay;    /* only for the devices that the start has it come to, at more
+                     times instead */
+    int patience; /* the winner goes on until so many walks in a row were in
+                     vain */
 } mo_race_options;
 
 /* The best that comes of them and of the start, which stays the caller's. */

@@ -198,7 +198,9 @@ static mo_status run_race(const attempt *t, mo_error *err)
                                 .from_ns = it->from_ns,
                                 .to_ns = it->to_ns,
                                 .hint = it->hint,
-                                .anneal = &each };
+                                .anneal = &each,
+                                .stay = it->stay,
+                                .patience = it->patience };
     mo_schedule *from = NULL;
     mo_status status = find_start(t, &from, err);
 

@@ -48,6 +48,8 @@ typedef struct mo_try {
     const mo_segment *segment;
     int segment_pair;
     int64_t from_ns, to_ns; /* of a race: times of the segment to ask for */
+    bool stay;              /* and of its winner, as in race.h */
+    int patience;
 
     /* What came of it. */
     mo_schedule *schedule; /* or NULL */
