@@ -2,6 +2,7 @@
 #include "solvers/search/exact.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "cost/cluster.h"
 #include "graph/cut.h"
@@ -474,6 +475,52 @@ START_TEST(it_stops_when_told)
 END_TEST
 
 /* Only the bound, then. */
+/* A chain of ops with long edges, on a star of devices that all differ. */
+static void make_wide(problem *p, int n_ops, int n_devices)
+{
+    mo_out *graph = text_new(), *cluster = text_new();
+    char *graph_text, *cluster_text;
+
+    mo_out_text(graph, "*>* bytes=100000");
+    for (int i = 0; i < n_ops; i++) {
+        mo_out_printf(graph, "; o%d", i);
+        for (int k = 0; k < n_devices; k++)
+            mo_out_printf(graph, " t.D%d=%d", k, 1 + (i * 7 + k * 11) % 50);
+    }
+    for (int i = 0; i < n_ops; i++)
+        for (int j = i + 1; j < n_ops && j < i + 4; j++)
+            mo_out_printf(graph, "; o%d>o%d", i, j);
+    mo_out_text(cluster, "D0");
+    for (int k = 1; k < n_devices; k++)
+        mo_out_printf(cluster, "; D%d; D0-D%d gbps=%d", k, k, 10 + k);
+    graph_text = text_end(graph);
+    cluster_text = text_end(cluster);
+    problem_make(p, graph_text, cluster_text, NULL);
+    free(graph_text);
+    free(cluster_text);
+}
+
+/* By the processor's clock, since others may keep it from working: following
+ * all that is known takes 20 s here. */
+START_TEST(it_stops_before_the_first_node_is_done)
+{
+    mo_stop stop;
+    mo_exact_options options = { .below_ns = INT64_MAX, .stop = &stop };
+    mo_exact_result r;
+    problem p = { 0 };
+    clock_t begin;
+
+    make_wide(&p, 36, 64);
+    mo_stop_after(&stop, 0.1);
+    begin = clock();
+    r = solve(p.x, &edges_by_port, &options);
+    ck_assert_int_lt((clock() - begin) / CLOCKS_PER_SEC, 10);
+    ck_assert(!r.finished);
+    mo_schedule_free(r.best);
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(what_is_too_large_is_left_alone)
 {
     mo_out *out = text_new();
@@ -595,6 +642,7 @@ SUITE(exact)
     SOME(with_little_effort_it_is_valid, 6, 1);
     SOME(the_same_input_gives_the_same_answer, 5, 1);
     TEST(it_stops_when_told);
+    TEST(it_stops_before_the_first_node_is_done);
     TEST(what_is_too_large_is_left_alone);
     if (getenv("MOIRAI_DATA"))
         SOME(googlenet_of_the_authors_is_proven, COUNT(googlenet), 0);

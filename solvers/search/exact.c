@@ -89,7 +89,7 @@ static void restart(mo_exact_search *s, effort *e)
 
 static bool is_spent(const mo_exact_search *s, const effort *e)
 {
-    return s->core.out_of_memory || s->status != MO_OK ||
+    return s->core.out_of_memory || s->status != MO_OK || s->is_stopped ||
            (e->options->nodes > 0 && s->nodes >= e->options->nodes) ||
            (s->nodes % STOP_EVERY == 0 && mo_stop_now(e->options->stop));
 }
@@ -126,6 +126,8 @@ static bool step(mo_exact_search *s, effort *e)
 
     if (!mo_exact_propagate(s))
         return turn_back(s, e);
+    if (s->is_stopped)
+        return true;
     if (e->conflicts >= e->restart_at) {
         restart(s, e);
         return true;
@@ -270,7 +272,9 @@ mo_status mo_exact(const mo_instance *x, const mo_regime *regime,
                    const mo_exact_options *options, mo_exact_result *result,
                    mo_error *err)
 {
-    mo_exact_search s = { .tight = MO_NO_LITERAL, .err = err };
+    mo_exact_search s = { .tight = MO_NO_LITERAL,
+                          .stop = options->stop,
+                          .err = err };
     effort e = { .options = options, .most_learnt = LEARNT_FIRST };
     mo_status status = find_horizon(&s, x, regime, options->below_ns, err);
 

@@ -29,7 +29,8 @@ bool mo_exact_ask_first(mo_exact_search *s)
 {
     int64_t open_ns = s->horizon_ns;
 
-    for (int i = 0; i < ROOT_STEPS && s->lower_ns < open_ns; i++) {
+    for (int i = 0; i < ROOT_STEPS && s->lower_ns < open_ns && !s->is_stopped;
+         i++) {
         int64_t time_ns = s->lower_ns + (open_ns - s->lower_ns) / 2;
 
         ask_for(s, time_ns);

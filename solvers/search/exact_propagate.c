@@ -11,7 +11,8 @@
 
 enum {
     RAISES_AT_ONCE = 8, /* of each bound, on average */
-    SHORT_TRAIL = 1000
+    SHORT_TRAIL = 1000,
+    LOOK_EVERY = 64 /* steps, at the clock: with many devices they are long */
 };
 
 int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns)
@@ -222,11 +223,19 @@ static bool follow_bound(mo_exact_search *s, int bound)
     return check_time(s, mode);
 }
 
-/* Is the trail too long for one time? */
-static bool is_long(const mo_exact_search *s, size_t begin)
+static bool is_stopped(mo_exact_search *s)
 {
-    return s->core.n_trail - begin >
-           (size_t) s->core.n_bounds * RAISES_AT_ONCE + SHORT_TRAIL;
+    if (!s->is_stopped && ++s->looks % LOOK_EVERY == 0)
+        s->is_stopped = mo_stop_now(s->stop);
+    return s->is_stopped;
+}
+
+/* Is the trail too long for one time, or time over? */
+static bool is_long(mo_exact_search *s, size_t begin)
+{
+    return is_stopped(s) ||
+           s->core.n_trail - begin >
+               (size_t) s->core.n_bounds * RAISES_AT_ONCE + SHORT_TRAIL;
 }
 
 static bool follow_trail(mo_exact_search *s, size_t begin)
@@ -279,7 +288,7 @@ bool mo_exact_propagate(mo_exact_search *s)
         if (!follow_resources(s, begin))
             return false;
         if (is_long(s, begin))
-            return !mo_exact_has_circle(s);
+            return s->is_stopped || !mo_exact_has_circle(s);
         apply_later_rules(s);
     } while (!mo_exact_is_settled(s));
     return true;

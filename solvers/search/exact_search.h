@@ -53,6 +53,9 @@ typedef struct mo_exact_search {
     mo_schedule *best; /* or NULL */
     int64_t lower_ns;  /* no schedule is shorter */
     int64_t nodes;
+    const mo_stop *stop;
+    unsigned looks; /* at it, those that were spared too */
+    bool is_stopped;
     mo_status status; /* of what cannot be said otherwise */
     mo_error *err;
 } mo_exact_search;
@@ -72,7 +75,7 @@ int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns);
 
 /* Follows all that is known; false: conflict, with its facts.  Where times
  * creep up it stops before the end, which mo_exact_is_settled tells, and goes
- * on the next time. */
+ * on the next time.  Once it is_stopped nothing more is followed. */
 bool mo_exact_propagate(mo_exact_search *s);
 bool mo_exact_is_settled(const mo_exact_search *s);
 
