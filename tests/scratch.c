@@ -54,7 +54,7 @@ void scratch_write(const char *file, const char *text)
 
 const char *scratch_read(const char *file)
 {
-    static char text[1 << 16];
+    static char text[1 << 20];
     FILE *stream = fopen(file, "r");
     size_t n;
 

@@ -85,7 +85,7 @@ static double part_loss(lesson *l, const int *device, int c)
     ck_assert_int_le(p->n_features, 16);
     mo_tape_wipe(l->tape);
     mo_placeto_features(p, device, c, starts, features);
-    logs = mo_tape_values(l->tape, mo_placeto_logs(p, l->tape, features, c));
+    logs = mo_tape_values(l->tape, mo_placeto_logs(p, l->tape, features, c, 1));
     loss = -l->advantage[c] * logs[l->choices[c]];
     for (int k = 0; k < p->n_devices; k++)
         if (exp(logs[k]) > 0)

@@ -52,6 +52,7 @@ typedef struct mo_placed {
                               where it overflows, and the schedule stands */
     int64_t lower_ns;      /* what it has proven; 0: nothing */
     int rounds;            /* of improving, done */
+    int64_t simulations;   /* of a method that learns, the same */
     char why[160];
 } mo_placed;
 

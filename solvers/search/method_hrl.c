@@ -9,8 +9,10 @@
  * Decided here: as many groups as ops, at most 64; before anything is learned a
  * group is a stretch of the graph; ops are told by their times and what they
  * exchange, for an instance knows of no kinds; of each grouping four placements
- * are drawn; colocated ops are one, and pinned ops are in no group; overflowing
- * memory costs as much as it is too large.
+ * are drawn, and the best of them gets a better order by swapping ops; policies
+ * that find nothing better for long are drawn anew; colocated ops are one, and
+ * pinned ops are in no group; overflowing memory costs as much as it is too
+ * large.
  */
 #include "solvers/search/learn/hrl.h"
 

@@ -8,12 +8,14 @@
  *
  * Decided here: an episode begins with everything on the best single device,
  * every other one with the best placement so far, and the best that was judged
- * within an episode counts; devices are told by the times that ops take there,
- * so that unequal ones are; graphs of more than 64 units are visited in parts,
- * of which each is told and judged once; in those of more than 2,000, sums over
- * what is before, after and beside look only so far; rewards are in units of
- * one device's makespan; colocated ops are one; overflowing memory costs as
- * much as it is too large.
+ * within an episode counts, in the best order that swapping ops leads to;
+ * before anything is learned an op rather stays where it is; a policy that
+ * finds nothing better for long is drawn anew; devices are told by the times
+ * that ops take there, so that unequal ones are; graphs of more than 64 units
+ * are visited in parts, of which each is told and judged once; in those of more
+ * than 2,000, sums over what is before, after and beside look only so far;
+ * rewards are in units of one device's makespan; colocated ops are one;
+ * overflowing memory costs as much as it is too large.
  */
 #include "solvers/search/learn/placeto.h"
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double mean_keeps = 0.9, square_keeps = 0.999, least = 1e-8;
 
@@ -18,6 +19,13 @@ void mo_adam_clear(mo_adam *adam)
     free(adam->mean);
     free(adam->square);
     adam->mean = adam->square = NULL;
+}
+
+void mo_adam_forget(mo_adam *adam, const mo_weights *weights)
+{
+    memset(adam->mean, 0, weights->n_values * sizeof *adam->mean);
+    memset(adam->square, 0, weights->n_values * sizeof *adam->square);
+    adam->steps = 0;
 }
 
 static double length(const mo_real *gradient, size_t n)

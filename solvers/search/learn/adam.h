@@ -18,6 +18,9 @@ typedef struct mo_adam {
 mo_status mo_adam_init(mo_adam *adam, const mo_weights *weights, mo_error *err);
 void mo_adam_clear(mo_adam *adam);
 
+/* As if there had been no step. */
+void mo_adam_forget(mo_adam *adam, const mo_weights *weights);
+
 /* One step down the gradient, which has as many numbers as the weights. */
 void mo_adam_step(mo_adam *adam, mo_weights *weights, const mo_real *gradient);
 

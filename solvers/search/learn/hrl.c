@@ -7,10 +7,21 @@
 #include "solvers/search/learn/draw.h"
 
 /* rate: of learning; fades: how much of what was expected remains with each
- * episode; evenness: what that of all units is worth together at first, since
- * small graphs are learned too soon; tires: how much of it remains with each
- * batch. */
-static const double rate = 0.01, fades = 0.9, evenness = 3.6, tires = 0.995;
+ * episode. */
+static const double rate = 0.01, fades = 0.9;
+
+/* What the evenness of all units is worth together at first, and how much of it
+ * remains with each batch: small graphs are learned too soon, and there is time
+ * to begin anew. */
+typedef struct spirit {
+    double evenness, tires;
+} spirit;
+
+static const spirit small_graphs = { 6, 0.98 }, others = { 3.6, 0.995 };
+
+/* Batches without a better placement until it begins anew, beside one for each
+ * unit. */
+enum { PATIENCE = 50 };
 
 mo_status mo_hrl_make(const mo_task *task, const mo_units *units, mo_hrl *hrl,
                       mo_error *err)
@@ -232,6 +243,8 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
 
 mo_pupil mo_hrl_pupil(mo_hrl *hrl)
 {
+    const spirit *has = hrl->n_groups == hrl->n ? &small_graphs : &others;
+
     return (mo_pupil){
         .kind = "hrl",
         .weights = &hrl->weights,
@@ -241,8 +254,9 @@ mo_pupil mo_hrl_pupil(mo_hrl *hrl)
         .begin = hrl->begin,
         .n_parts = MO_HRL_DRAWN,
         .rate = rate,
-        .entropy = evenness / (hrl->n + 1),
-        .tires = tires,
+        .entropy = has->evenness / (hrl->n + 1),
+        .tires = has->tires,
+        .patience = PATIENCE + hrl->n,
         .fades = fades,
         .context = hrl,
         .attend = attend,

@@ -15,9 +15,9 @@ enum { SENDS, RECEIVES, READERS, MAKERS, AFTER, BEFORE, PLACE, UNIT_TOLD };
 enum { GROUP_SENDS, GROUP_RECEIVES, GROUP_SIZE, GROUP_PLACE, GROUP_TOLD };
 
 /* Before anything is learned a group is a stretch of the graph: how fast the
- * logits of others fall, and where that ends, so that all of them can be
- * learned. */
-static const double falls = 1, falls_to = -7;
+ * logits of others fall, where every unit may have a group of its own and where
+ * not, and where that ends, so that all of them can be learned. */
+static const double falls_alone = 3, falls_among = 1, falls_to = -7;
 
 /* -------------------------------------------------------------------- units */
 
@@ -82,6 +82,7 @@ static mo_status find_begins(mo_hrl *h, mo_error *err)
 {
     size_t size = (size_t) h->n * (size_t) h->n_groups;
     mo_real *to = h->begins = calloc(size + 1, sizeof *h->begins);
+    double falls = h->n_groups == h->n ? falls_alone : falls_among;
 
     if (!to)
         return mo_fail_memory(err);
@@ -175,16 +176,18 @@ static void add_flows(const mo_hrl *h, const mo_hrl_groups *groups,
         int u = h->units->of_op[x->flows[q].from];
         int v = h->units->of_op[x->flows[q].to];
         int a = groups->of_unit[u], b = groups->of_unit[v];
-        double *of_a = sums + (ptrdiff_t) a * h->n_group_features;
-        double *of_b = sums + (ptrdiff_t) b * h->n_group_features;
 
         if (a == b)
             continue;
         if (a >= 0) {
+            double *of_a = sums + (ptrdiff_t) a * h->n_group_features;
+
             of_a[rest + GROUP_SENDS] += h->flow_ns[q];
             of_a[b >= 0 ? others + b : k + h->units->pin[v]] += h->flow_ns[q];
         }
         if (b >= 0) {
+            double *of_b = sums + (ptrdiff_t) b * h->n_group_features;
+
             of_b[rest + GROUP_RECEIVES] += h->flow_ns[q];
             of_b[a >= 0 ? others + a : k + h->units->pin[u]] += h->flow_ns[q];
         }

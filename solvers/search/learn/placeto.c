@@ -1,9 +1,9 @@
 #include "solvers/search/learn/placeto.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/mean.h"
 #include "solvers/search/learn/draw.h"
 #include "solvers/search/learn/told.h"
 
@@ -12,77 +12,20 @@
  * each is a part of its own, as in print. */
 enum { PARTS_MOST = 64, PARTS_LEAST = 4, TOLD_MOST = 1 << 16 };
 
-/* Pairs of units that are looked at; see reach.h. */
-enum { PAIRS_MOST = 1 << 22 };
+/* Rows that are learned from at once: many enough that the work is in the
+ * numbers, few enough that they stay near. */
+enum { ROWS_MOST = 512 };
 
-/* Small graphs were tried: with less evenness at first a policy is sure before
- * it knows enough. */
-static const double rate = 0.01, evenness = 0.3, tires = 0.98;
+/* rate: of learning; evenness: what it is worth at first, since a policy must
+ * not be sure before it knows enough; tires: how much of that remains with each
+ * batch; stays: how much likelier than not a unit stays where it is before
+ * anything is learned, as a logit: what is good already is changed in a few
+ * places at a time. */
+static const double rate = 0.01, evenness = 4, tires = 0.98, stays = 1.3;
 
-/* -------------------------------------------------------------------- units */
-
-/* Edges between units, those of one unit left out, each as often as it is in
- * the graph: more messages are heard louder. */
-static mo_status list_neighbours(const mo_placeto *p, bool parents,
-                                 mo_lists *lists, mo_error *err)
-{
-    const mo_instance *x = p->task->x;
-    const int *of = p->units->of_op;
-    int *at;
-
-    lists->start = calloc((size_t) p->n + 2, sizeof *lists->start);
-    lists->list = calloc((size_t) x->n_flows + 1, sizeof *lists->list);
-    at = calloc((size_t) p->n + 2, sizeof *at);
-    if (!lists->start || !lists->list || !at) {
-        free(at);
-        return mo_fail_memory(err);
-    }
-    for (int q = 0; q < x->n_flows; q++) {
-        int u = of[x->flows[q].from], v = of[x->flows[q].to];
-
-        if (u != v)
-            lists->start[(parents ? v : u) + 1]++;
-    }
-    for (int u = 0; u < p->n; u++)
-        at[u + 1] = lists->start[u + 1] += lists->start[u];
-    for (int q = 0; q < x->n_flows; q++) {
-        int u = of[x->flows[q].from], v = of[x->flows[q].to];
-
-        if (u != v)
-            lists->list[at[parents ? v : u]++] = parents ? u : v;
-    }
-    free(at);
-    return MO_OK;
-}
-
-static mo_status tell_fixed(mo_placeto *p, mo_error *err)
-{
-    const mo_instance *x = p->task->x;
-    double mean = mo_told_mean_ns(x, p->units);
-    int64_t *rows = NULL;
-    mo_status status = mo_mean_rows(x, &rows, err);
-
-    p->fixed =
-        calloc((size_t) p->n * (size_t) p->n_features + 1, sizeof *p->fixed);
-    if (status == MO_OK && !p->fixed)
-        status = mo_fail_memory(err);
-    for (int u = 0; u < p->n && status == MO_OK; u++) {
-        mo_real *to = p->fixed + (size_t) u * (size_t) p->n_features;
-        double sends = 0;
-
-        for (int k = 0; k < p->n_devices; k++)
-            to[k] = mo_told_small(mo_told_unit_ns(x, p->units, u, k), mean);
-        for (int j = p->units->start[u]; j < p->units->start[u + 1]; j++) {
-            int op = p->units->ops[j];
-
-            for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
-                sends += (double) mo_mean_flow_ns(x, &p->task->regime, rows, q);
-        }
-        to[p->n_devices] = mo_told_small(sends, mean);
-    }
-    free(rows);
-    return status;
-}
+/* Batches without a better placement until it begins anew, beside one for each
+ * unit. */
+enum { PATIENCE = 50 };
 
 /* -------------------------------------------------------------------- parts */
 
@@ -97,11 +40,16 @@ static mo_status make_parts(mo_placeto *p, mo_error *err)
     if (n > p->n)
         n = p->n;
     p->n_parts = n;
+    p->together = ROWS_MOST / (p->n + 1);
+    if (p->together > n)
+        p->together = n;
+    if (p->together < 1)
+        p->together = 1;
     p->first = calloc((size_t) n + 1, sizeof *p->first);
     if (!p->first)
         return mo_fail_memory(err);
     for (int c = 0; c <= n; c++)
-        p->first[c] = (int) ((int64_t) p->n * c / n);
+        p->first[c] = n > 0 ? (int) ((int64_t) p->n * c / n) : 0;
     return MO_OK;
 }
 
@@ -109,7 +57,6 @@ mo_status mo_placeto_make(const mo_task *task, const mo_units *units,
                           mo_placeto *placeto, mo_error *err)
 {
     mo_placeto *p = placeto;
-    int window = PAIRS_MOST / (units->n + 1);
     mo_status status;
 
     p->task = task;
@@ -117,17 +64,10 @@ mo_status mo_placeto_make(const mo_task *task, const mo_units *units,
     p->n = units->n;
     p->n_devices = p->about[0] = task->x->n_devices;
     p->n_features = 2 * p->n_devices + MO_PLACETO_TOLD;
-    if (window > p->n)
-        window = p->n;
+    p->stays = p->n_devices > 1 ? stays + log(p->n_devices - 1) : 0;
     status = make_parts(p, err);
     if (status == MO_OK)
-        status = list_neighbours(p, true, &p->parents, err);
-    if (status == MO_OK)
-        status = list_neighbours(p, false, &p->children, err);
-    if (status == MO_OK)
-        status = mo_reach_make(p->n, &p->parents, window, &p->near, err);
-    if (status == MO_OK)
-        status = tell_fixed(p, err);
+        status = mo_placeto_tell(p, err);
     if (status == MO_OK)
         status = mo_told_begin(task->x, units, &p->begin, err);
     if (status == MO_OK)
@@ -141,6 +81,7 @@ void mo_placeto_clear(mo_placeto *placeto)
     mo_lists_clear(&placeto->parents);
     mo_lists_clear(&placeto->children);
     mo_reach_clear(&placeto->near);
+    mo_reach_clear(&placeto->near_together);
     free(placeto->fixed);
     free(placeto->begin);
     mo_weights_clear(&placeto->weights);
@@ -155,11 +96,17 @@ typedef struct desk {
     int *device;
 } desk;
 
+/* How many numbers a look at all units is. */
+static size_t features_of(const mo_placeto *p)
+{
+    return (size_t) p->n * (size_t) p->n_features;
+}
+
 static mo_status open_desk(const mo_placeto *p, const int *begin, desk *d,
                            mo_error *err)
 {
     d->features =
-        calloc((size_t) p->n * (size_t) p->n_features + 1, sizeof *d->features);
+        calloc((size_t) p->together * features_of(p) + 1, sizeof *d->features);
     d->starts = calloc((size_t) p->task->x->n + 1, sizeof *d->starts);
     d->device = calloc((size_t) p->n + 1, sizeof *d->device);
     if (!d->features || !d->starts || !d->device)
@@ -175,19 +122,15 @@ static void close_desk(desk *d)
     free(d->device);
 }
 
-static mo_var logs_of(const mo_placeto *p, mo_tape *tape, desk *d, int c)
-{
-    mo_tape_wipe(tape);
-    mo_placeto_features(p, d->device, c, d->starts, d->features);
-    return mo_placeto_logs(p, tape, d->features, c);
-}
-
 static mo_status choose_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
                              mo_random *random, bool likeliest, mo_error *err)
 {
-    mo_var logs = logs_of(p, tape, d, c);
     int k = p->n_devices;
+    mo_var logs;
 
+    mo_tape_wipe(tape);
+    mo_placeto_features(p, d->device, c, d->starts, d->features);
+    logs = mo_placeto_logs(p, tape, d->features, c, 1);
     if (mo_tape_failed(tape))
         return mo_fail_memory(err);
     for (int u = p->first[c]; u < p->first[c + 1]; u++) {
@@ -196,6 +139,8 @@ static mo_status choose_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
 
         d->device[u] =
             likeliest ? mo_draw_likeliest(row, k) : mo_draw(row, k, random);
+        if (p->units->pin[u] != MO_FREE)
+            d->device[u] = p->units->pin[u];
     }
     return MO_OK;
 }
@@ -231,6 +176,9 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
     if (status == MO_OK)
         status = judge(p, score, d.device, &scores[0], device, drawn, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++) {
+        drawn->stopped = mo_stop_now(p->task->stop);
+        if (drawn->stopped)
+            break;
         status = choose_part(p, tape, &d, c, random, likeliest, err);
         if (status == MO_OK)
             status =
@@ -242,21 +190,36 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
     return status;
 }
 
-static mo_status learn_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
-                            const int *choices, double advantage,
-                            double entropy, double *factors, mo_error *err)
+/* What the network saw when it chose for parts c, ..., c + many - 1. */
+static void look_again(const mo_placeto *p, desk *d, int c, int many,
+                       const int *choices)
 {
-    mo_var logs = logs_of(p, tape, d, c), chosen, even;
-    int n = p->first[c + 1] - p->first[c];
+    for (int j = 0; j < many; j++) {
+        int u = p->first[c + j], n = p->first[c + j + 1] - u;
 
-    for (int i = 0; i < n; i++)
-        factors[i] = -advantage;
+        mo_placeto_features(p, d->device, c + j, d->starts,
+                            d->features + (size_t) j * features_of(p));
+        memcpy(d->device + u, choices + u, (size_t) n * sizeof *choices);
+    }
+}
+
+static mo_status learn_parts(const mo_placeto *p, mo_tape *tape, desk *d, int c,
+                             int many, const int *choices,
+                             const double *factors, double entropy,
+                             mo_error *err)
+{
+    int first = p->first[c];
+    mo_var logs, chosen, even;
+
+    mo_tape_wipe(tape);
+    look_again(p, d, c, many, choices);
+    logs = mo_placeto_logs(p, tape, d->features, c, many);
+    if (mo_tape_failed(tape))
+        return mo_fail_memory(err);
     chosen = mo_tape_total(
-        tape, mo_tape_picked(tape, logs, choices + p->first[c], factors));
+        tape, mo_tape_picked(tape, logs, choices + first, factors + first));
     even = mo_tape_scaled(tape, mo_draw_unevenness(tape, logs), entropy);
     mo_tape_back(tape, mo_tape_sum(tape, chosen, even));
-    memcpy(d->device + p->first[c], choices + p->first[c],
-           (size_t) n * sizeof *choices);
     return mo_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
 }
 
@@ -270,8 +233,17 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
         factors ? open_desk(p, choices + p->n, &d, err) : mo_fail_memory(err);
 
     for (int c = 0; c < p->n_parts && status == MO_OK; c++)
-        status = learn_part(p, tape, &d, c, choices, advantage[c], entropy,
-                            factors, err);
+        for (int u = p->first[c]; u < p->first[c + 1]; u++)
+            factors[u] = -advantage[c];
+    for (int c = 0; c < p->n_parts && status == MO_OK; c += p->together) {
+        int left = p->n_parts - c;
+
+        if (mo_stop_now(p->task->stop))
+            break;
+        status =
+            learn_parts(p, tape, &d, c, left < p->together ? left : p->together,
+                        choices, factors, entropy, err);
+    }
     close_desk(&d);
     free(factors);
     return status;
@@ -289,8 +261,9 @@ mo_pupil mo_placeto_pupil(mo_placeto *placeto)
         .resumes = true,
         .n_parts = placeto->n_parts,
         .rate = rate,
-        .entropy = evenness,
+        .entropy = evenness / (placeto->n + 1),
         .tires = tires,
+        .patience = PATIENCE + placeto->n,
         .context = placeto,
         .attend = attend,
         .learn = learn,

@@ -29,10 +29,17 @@ typedef struct mo_placeto {
     int n, n_devices, n_features;
     int *first; /* first[c]: the first unit of part c; n_parts + 1 of them */
     int n_parts;
-    mo_lists parents, children;
+    int together; /* parts that are learned from at once */
+    double stays; /* what staying where it is has ahead of a unit's
+                     choices before anything is learned: a logit */
+
+    /* placeto_told.c */
+    mo_lists parents, children; /* of as many copies of the graph, one behind
+                                   the other */
     mo_reach near;
-    mo_real *fixed; /* by unit: what no placement changes */
-    int *begin;     /* the placement that an episode begins with */
+    mo_reach near_together; /* of each unit in its part's own copy */
+    mo_real *fixed;         /* by unit: what no placement changes */
+    int *begin;             /* the placement that an episode begins with */
     mo_weights weights;
     mo_dense layers[MO_PLACETO_LAYERS]; /* by their use: placeto_net.c */
     int about[1];
@@ -46,6 +53,10 @@ void mo_placeto_clear(mo_placeto *placeto);
 /* The pupil that it is. */
 mo_pupil mo_placeto_pupil(mo_placeto *placeto);
 
+/* ---- placeto_told.c */
+
+mo_status mo_placeto_tell(mo_placeto *placeto, mo_error *err);
+
 /* ---- placeto_net.c */
 
 mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err);
@@ -54,8 +65,11 @@ mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err);
 void mo_placeto_features(const mo_placeto *placeto, const int *device, int c,
                          int64_t *scratch /* by op */, mo_real *features);
 
-/* The logarithms of the probabilities of devices, for the units of part c. */
+/* The logarithms of the probabilities of devices for the units of some parts,
+ * each of which has features of its own, one behind the other: of part c alone,
+ * or of several from c on, where c is a multiple of placeto->together, which is
+ * the most. */
 mo_var mo_placeto_logs(const mo_placeto *placeto, mo_tape *tape,
-                       const mo_real *features, int c);
+                       const mo_real *features, int c, int many);
 
 #endif

@@ -101,68 +101,91 @@ static mo_var layer(const mo_placeto *p, mo_tape *t, mo_var a, int which)
 static mo_var pass(const mo_placeto *p, mo_tape *t, mo_var first,
                    const mo_lists *from, int way)
 {
+    int rows = mo_tape_rows(t, first);
     mo_var is = first;
 
     for (int round = 0; round < ROUNDS; round++) {
         mo_var said = layer(p, t, is, SAY + way);
-        mo_var heard = mo_tape_gathered(t, said, from->start, from->list, p->n);
+        mo_var heard = mo_tape_gathered(t, said, from->start, from->list, rows);
 
         is = mo_tape_sum(t, first, layer(p, t, heard, HEAR + way));
     }
     return is;
 }
 
-/* The sum over some of the units for each of part c; in a large graph there are
- * more of them, which must not make it larger. */
+/* Parts that are looked at: many of them from c on, units first, ..., first + n
+ * - 1. */
+typedef struct look {
+    int c, many;
+    int first, n;
+    const mo_reach *near;
+} look;
+
+/* The sum over some of the units for each that is looked at; in a large graph
+ * there are more of them, which must not make it larger. */
 static mo_var pooled(const mo_placeto *p, mo_tape *t, mo_var of,
-                     const mo_lists *lists, int c)
+                     const mo_lists *lists, const look *at)
 {
-    int first = p->first[c], n = p->first[c + 1] - first;
-    mo_var sum = mo_tape_gathered(t, of, lists->start + first, lists->list, n);
+    mo_var sum =
+        mo_tape_gathered(t, of, lists->start + at->first, lists->list, at->n);
 
     return mo_tape_scaled(t, sum, 1 / sqrt((double) p->n));
 }
 
-static mo_var part_of(const mo_placeto *p, mo_tape *t, mo_var a, int c)
+static mo_var looked_at(const mo_placeto *p, mo_tape *t, mo_var a,
+                        const look *at)
 {
-    int first = p->first[c], n = p->first[c + 1] - first;
-    int *rows = malloc(((size_t) n + 1) * sizeof *rows);
-    mo_var part = 0;
+    int *rows = malloc(((size_t) at->n + 1) * sizeof *rows);
+    mo_var part;
 
     if (!rows)
         return mo_tape_fail(t);
-    for (int i = 0; i < n; i++)
-        rows[i] = first + i;
-    part = mo_tape_rows_of(t, a, rows, n);
+    for (int j = 0; j < at->many; j++)
+        for (int u = p->first[at->c + j]; u < p->first[at->c + j + 1]; u++)
+            rows[u - at->first] = j * p->n + u;
+    part = mo_tape_rows_of(t, a, rows, at->n);
     free(rows);
     return part;
 }
 
-static mo_var masked(const mo_placeto *p, mo_tape *t, mo_var logits, int c)
+/* What is no choice, and what comes before all that is learned. */
+static mo_var masked(const mo_placeto *p, mo_tape *t, mo_var logits,
+                     const mo_real *features, const look *at)
 {
-    int n = p->first[c + 1] - p->first[c], k = p->n_devices;
-    mo_real *mask = calloc((size_t) n * (size_t) k + 1, sizeof *mask);
+    int k = p->n_devices;
+    mo_real *mask = calloc((size_t) at->n * (size_t) k + 1, sizeof *mask);
     mo_var sum;
 
     if (!mask)
         return mo_tape_fail(t);
-    for (int i = 0; i < n; i++) {
-        int pin = p->units->pin[p->first[c] + i];
+    for (int j = 0; j < at->many; j++)
+        for (int u = p->first[at->c + j]; u < p->first[at->c + j + 1]; u++) {
+            const mo_real *is = features +
+                                ((size_t) j * (size_t) p->n + (size_t) u) *
+                                    (size_t) p->n_features +
+                                k + MO_PLACETO_TOLD;
+            mo_real *to = mask + (size_t) (u - at->first) * (size_t) k;
+            int pin = p->units->pin[u];
 
-        for (int d = 0; d < k; d++)
-            if (pin != MO_FREE && pin != d)
-                mask[i * k + d] = (mo_real) never;
-    }
-    sum = mo_tape_sum(t, logits, mo_tape_given(t, n, k, mask));
+            for (int d = 0; d < k; d++)
+                to[d] = pin != MO_FREE && pin != d ? (mo_real) never
+                                                   : (mo_real) p->stays * is[d];
+        }
+    sum = mo_tape_sum(t, logits, mo_tape_given(t, at->n, k, mask));
     free(mask);
     return sum;
 }
 
 mo_var mo_placeto_logs(const mo_placeto *placeto, mo_tape *tape,
-                       const mo_real *features, int c)
+                       const mo_real *features, int c, int many)
 {
     const mo_placeto *p = placeto;
-    mo_var told = mo_tape_given(tape, p->n, p->n_features, features);
+    const look at = { .c = c,
+                      .many = many,
+                      .first = p->first[c],
+                      .n = p->first[c + many] - p->first[c],
+                      .near = many > 1 ? &p->near_together : &p->near };
+    mo_var told = mo_tape_given(tape, many * p->n, p->n_features, features);
     mo_var first = layer(p, tape, told, INTO);
     mo_var ways[2], parts[4], is, pool;
 
@@ -170,12 +193,11 @@ mo_var mo_placeto_logs(const mo_placeto *placeto, mo_tape *tape,
     ways[1] = pass(p, tape, first, &p->children, 1);
     is = mo_tape_beside(tape, ways, 2);
     pool = layer(p, tape, is, POOL);
-    parts[0] = part_of(p, tape, is, c);
-    parts[1] = pooled(p, tape, pool, &p->near.before, c);
-    parts[2] = pooled(p, tape, pool, &p->near.after, c);
-    parts[3] = pooled(p, tape, pool, &p->near.beside, c);
+    parts[0] = looked_at(p, tape, is, &at);
+    parts[1] = pooled(p, tape, pool, &at.near->before, &at);
+    parts[2] = pooled(p, tape, pool, &at.near->after, &at);
+    parts[3] = pooled(p, tape, pool, &at.near->beside, &at);
     is = layer(p, tape, mo_tape_beside(tape, parts, 4), THINK);
-    return mo_tape_log_softmax(
-        tape,
-        masked(p, tape, mo_dense_linear(&p->layers[CHOOSE], tape, is), c));
+    is = mo_dense_linear(&p->layers[CHOOSE], tape, is);
+    return mo_tape_log_softmax(tape, masked(p, tape, is, features, &at));
 }

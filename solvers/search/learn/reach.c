@@ -122,3 +122,36 @@ mo_status mo_reach_make(int n, const mo_lists *parents, int window,
     free(m.rows);
     return status;
 }
+
+mo_status mo_lists_move(const mo_lists *from, int n, const int *which,
+                        const int *by, mo_lists *to, mo_error *err)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < n; i++)
+        at += from->start[which[i] + 1] - from->start[which[i]];
+    to->start = calloc((size_t) n + 1, sizeof *to->start);
+    to->list = calloc((size_t) at + 1, sizeof *to->list);
+    if (!to->start || !to->list)
+        return mo_fail_memory(err);
+    at = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = from->start[which[i]]; k < from->start[which[i] + 1]; k++)
+            to->list[at++] = from->list[k] + by[i];
+        to->start[i + 1] = (int) at;
+    }
+    return MO_OK;
+}
+
+mo_status mo_reach_move(const mo_reach *from, int n, const int *which,
+                        const int *by, mo_reach *to, mo_error *err)
+{
+    mo_status status =
+        mo_lists_move(&from->before, n, which, by, &to->before, err);
+
+    if (status == MO_OK)
+        status = mo_lists_move(&from->after, n, which, by, &to->after, err);
+    if (status == MO_OK)
+        status = mo_lists_move(&from->beside, n, which, by, &to->beside, err);
+    return status;
+}

@@ -28,4 +28,11 @@ void mo_reach_clear(mo_reach *reach);
 
 void mo_lists_clear(mo_lists *lists);
 
+/* List i of n becomes list which[i] of others, its vertices by[i] further on.
+ */
+mo_status mo_lists_move(const mo_lists *from, int n, const int *which,
+                        const int *by, mo_lists *to, mo_error *err);
+mo_status mo_reach_move(const mo_reach *from, int n, const int *which,
+                        const int *by, mo_reach *to, mo_error *err);
+
 #endif

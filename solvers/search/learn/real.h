@@ -7,10 +7,14 @@
 #ifndef MO_LEARN_REAL_H
 #define MO_LEARN_REAL_H
 
+#include <math.h>
+
 #ifdef MO_LEARN_DOUBLE
 typedef double mo_real;
+#define mo_real_exp exp
 #else
 typedef float mo_real;
+#define mo_real_exp expf
 #endif
 
 #endif

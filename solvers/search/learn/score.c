@@ -1,6 +1,7 @@
 #include "solvers/search/learn/score.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule/rank.h"
 #include "schedule/sim.h"
@@ -14,7 +15,12 @@ struct mo_score {
     int *device, *order, *rank; /* by op */
     int64_t *used;              /* by device */
     double unit_ns;
+    int64_t simulations;
 };
+
+/* A better order is looked for until so many ops were simulated: in large
+ * graphs a few swaps are all that the time for an episode has room for. */
+enum { IMPROVE_OPS = 1 << 14 };
 
 bool mo_score_better(const mo_scored *a, const mo_scored *b)
 {
@@ -80,22 +86,46 @@ void mo_score_free(mo_score *score)
 }
 
 /* How many times its memory a device is short of, all of them together. */
-static double overflow(mo_score *s, const int *device)
+static double overflow(const mo_score *s)
 {
     const mo_instance *x = s->task->x;
     double over = 0;
 
-    if (s->task->regime.memory == MO_MEMORY_NONE)
-        return 0;
-    for (int k = 0; k < x->n_devices; k++)
-        s->used[k] = 0;
-    for (int u = 0; u < s->units->n; u++)
-        s->used[device[u]] += s->units->bytes[u];
     for (int k = 0; k < x->n_devices; k++)
         if (s->used[k] > x->capacity_bytes[k])
             over += (double) (s->used[k] - x->capacity_bytes[k]) /
                     ((double) x->capacity_bytes[k] + 1);
     return over;
+}
+
+/* What is given back again counts at the fullest moment of the schedule. */
+static mo_status find_live(mo_score *s, mo_error *err)
+{
+    const mo_plan plan = { .device = s->device, .rank = s->rank };
+    mo_schedule *schedule = NULL;
+    mo_status status = mo_sim_schedule(s->sim, &plan, &schedule, err);
+
+    if (status == MO_OK)
+        status = mo_schedule_peak(s->task->x, schedule, s->used, err);
+    mo_schedule_free(schedule);
+    return status;
+}
+
+/* How much of each device's memory the plan needs. */
+static mo_status find_used(mo_score *s, const int *device, mo_error *err)
+{
+    memset(s->used, 0, (size_t) s->task->x->n_devices * sizeof *s->used);
+    switch (s->task->regime.memory) {
+    case MO_MEMORY_NONE:
+        break;
+    case MO_MEMORY_STATIC:
+        for (int u = 0; u < s->units->n; u++)
+            s->used[device[u]] += s->units->bytes[u];
+        break;
+    case MO_MEMORY_LIVE:
+        return find_live(s, err);
+    }
+    return MO_OK;
 }
 
 static mo_status make_plan(mo_score *s, const int *device, mo_error *err)
@@ -111,27 +141,100 @@ static mo_status make_plan(mo_score *s, const int *device, mo_error *err)
     return status;
 }
 
+static int64_t simulate(mo_score *s, int64_t give_up_ns)
+{
+    const mo_plan plan = { .device = s->device, .rank = s->rank };
+
+    s->simulations++;
+    return mo_sim_run(s->sim, &plan, give_up_ns);
+}
+
 mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
                       mo_error *err)
 {
-    const mo_plan plan = { .device = score->device, .rank = score->rank };
-    double over = overflow(score, device);
+    mo_status status = make_plan(score, device, err);
+    double over;
+
+    if (status != MO_OK)
+        return status;
+    scored->makespan_ns = simulate(score, INT64_MAX);
+    status = find_used(score, device, err);
+    over = overflow(score);
+    scored->fits = over <= 0;
+    scored->score = (double) scored->makespan_ns / score->unit_ns + over;
+    return status;
+}
+
+/* ------------------------------------------------------------ a better order
+ */
+
+static void swap(mo_score *s, int p, int q)
+{
+    int op = s->order[p];
+
+    s->order[p] = s->order[q];
+    s->order[q] = op;
+    s->rank[s->order[p]] = p;
+    s->rank[s->order[q]] = q;
+}
+
+/* All pairs, near ones first; returns whether one made it better than *ns. */
+static bool swap_all(mo_score *s, int64_t *ns, int64_t *left)
+{
+    bool better = false;
+    int n = s->task->x->n;
+
+    for (int far = 1; far < n; far++)
+        for (int p = 0; p + far < n; p++) {
+            int64_t now_ns;
+
+            if (*left <= 0)
+                return false;
+            *left -= n;
+            swap(s, p, p + far);
+            now_ns = simulate(s, *ns);
+            if (now_ns < *ns) {
+                *ns = now_ns;
+                better = true;
+            } else {
+                swap(s, p, p + far);
+            }
+        }
+    return better;
+}
+
+/* What lives when depends on the order: where that counts it stays. */
+mo_status mo_score_improve(mo_score *score, const int *device, int *rank,
+                           mo_scored *scored, mo_error *err)
+{
+    int64_t ns = scored->makespan_ns, left = IMPROVE_OPS;
     mo_status status = make_plan(score, device, err);
 
     if (status != MO_OK)
         return status;
-    scored->makespan_ns = mo_sim_run(score->sim, &plan, INT64_MAX);
-    scored->fits = over <= 0;
-    scored->score = (double) scored->makespan_ns / score->unit_ns + over;
+    if (score->task->regime.memory == MO_MEMORY_LIVE)
+        left = 0;
+    while (swap_all(score, &ns, &left))
+        ;
+    scored->score -= (double) (scored->makespan_ns - ns) / score->unit_ns;
+    scored->makespan_ns = ns;
+    memcpy(rank, score->rank, (size_t) score->task->x->n * sizeof *rank);
     return MO_OK;
 }
 
-mo_status mo_score_keep(mo_score *score, const int *device, mo_placed *placed,
-                        mo_error *err)
+int64_t mo_score_simulations(const mo_score *score)
+{
+    return score->simulations;
+}
+
+mo_status mo_score_keep(mo_score *score, const int *device, const int *rank,
+                        mo_placed *placed, mo_error *err)
 {
     mo_status status = make_plan(score, device, err);
 
-    return status == MO_OK ? mo_baseline_simulate(score->task, score->device,
-                                                  score->rank, placed, err)
-                           : status;
+    if (status != MO_OK)
+        return status;
+    memcpy(score->rank, rank, (size_t) score->task->x->n * sizeof *rank);
+    return mo_baseline_simulate(score->task, score->device, score->rank, placed,
+                                err);
 }

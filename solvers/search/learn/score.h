@@ -2,7 +2,9 @@
  * score.h - what a placement comes to, for who learns to place.
  *
  * The makespan by the simulator that judges all methods, ops going by falling
- * upward rank on the devices they are on.  In units of everything on the best
+ * upward rank on the devices they are on.  Which op goes first is nothing that
+ * is learned; a good placement deserves a better order, which is found by
+ * swapping ops for as long as that helps.  In units of everything on the best
  * single device, so that graphs of all sizes teach alike.  What overflows
  * memory costs as much more as it is too large.
  */
@@ -35,8 +37,16 @@ void mo_score_free(mo_score *score);
 mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
                       mo_error *err);
 
+/* Looks for a better order of a placement, which is written to rank, by op;
+ * scored is as mo_score_of has it, and becomes what it is then. */
+mo_status mo_score_improve(mo_score *score, const int *device, int *rank,
+                           mo_scored *scored, mo_error *err);
+
+/* That many were simulated so far. */
+int64_t mo_score_simulations(const mo_score *score);
+
 /* Its schedule becomes the answer. */
-mo_status mo_score_keep(mo_score *score, const int *device, mo_placed *placed,
-                        mo_error *err);
+mo_status mo_score_keep(mo_score *score, const int *device, const int *rank,
+                        mo_placed *placed, mo_error *err);
 
 #endif

@@ -99,11 +99,20 @@ mo_tape_node *mo_tape_make(mo_tape *tape, int rows, int cols,
     values = mo_tape_memory(tape, bytes);
     if (!values || !make_room(tape))
         return NULL;
-    memset(values, 0, bytes);
     node = &tape->nodes[tape->n_nodes++];
     *node = (mo_tape_node){
         .rows = rows, .cols = cols, .values = values, .back = back
     };
+    return node;
+}
+
+mo_tape_node *mo_tape_make_zeros(mo_tape *tape, int rows, int cols,
+                                 mo_tape_way_back *back)
+{
+    mo_tape_node *node = mo_tape_make(tape, rows, cols, back);
+
+    if (node)
+        memset(node->values, 0, mo_tape_size(node) * sizeof(mo_real));
     return node;
 }
 
@@ -197,26 +206,19 @@ const mo_real *mo_tape_values(const mo_tape *tape, mo_var a)
 
 /* ------------------------------------------------------------------ sources */
 
-static void back_to_weight(mo_tape *tape, const mo_tape_node *made)
-{
-    mo_real *to = tape->gradient + made->n;
-
-    for (size_t i = 0; i < mo_tape_size(made); i++)
-        to[i] += made->gradient[i];
-}
-
+/* It lies where it is: there are many uses of each, and few change. */
 mo_var mo_tape_weight(mo_tape *tape, int weight)
 {
     const mo_weight *w = &tape->weights->items[weight];
-    mo_tape_node *made = mo_tape_make(tape, w->rows, w->cols, back_to_weight);
+    mo_tape_node *made = mo_tape_make(tape, 0, 0, NULL);
 
     assert(weight >= 0 && weight < tape->weights->n);
     if (!made)
         return 0;
-    assert(w->offset <= INT32_MAX);
-    made->n = (int) w->offset;
-    memcpy(made->values, tape->weights->values + w->offset,
-           mo_tape_size(made) * sizeof(mo_real));
+    made->rows = w->rows;
+    made->cols = w->cols;
+    made->values = tape->weights->values + w->offset;
+    made->weight = w;
     return mo_tape_made(tape, made);
 }
 
@@ -231,7 +233,7 @@ mo_var mo_tape_given(mo_tape *tape, int rows, int cols, const mo_real *values)
 
 mo_var mo_tape_zeros(mo_tape *tape, int rows, int cols)
 {
-    return mo_tape_made(tape, mo_tape_make(tape, rows, cols, NULL));
+    return mo_tape_made(tape, mo_tape_make_zeros(tape, rows, cols, NULL));
 }
 
 /* --------------------------------------------------------------------- back */
@@ -241,6 +243,8 @@ mo_real *mo_tape_gradient_of(mo_tape *tape, mo_var a)
     mo_tape_node *node = mo_tape_at(tape, a);
     size_t bytes = mo_tape_size(node) * sizeof(mo_real);
 
+    if (node->weight)
+        return tape->gradient + node->weight->offset;
     if (!node->gradient) {
         node->gradient = mo_tape_memory(tape, bytes);
         if (node->gradient)
@@ -261,7 +265,7 @@ void mo_tape_back(mo_tape *tape, mo_var a)
         mo_tape_at(tape, i)->gradient = NULL;
     seed = mo_tape_gradient_of(tape, a);
     for (size_t i = 0; seed && i < mo_tape_size(mo_tape_at(tape, a)); i++)
-        seed[i] = 1;
+        seed[i] += 1;
     for (mo_var i = a; i > 0 && !tape->failed; i--) {
         const mo_tape_node *node = mo_tape_at(tape, i);
 

@@ -14,9 +14,11 @@ typedef void mo_tape_way_back(mo_tape *tape, const mo_tape_node *made);
 
 struct mo_tape_node {
     int rows, cols;
-    mo_real *values;
-    mo_real *gradient;      /* NULL: not yet; a way back may spoil it */
-    mo_tape_way_back *back; /* NULL: nothing comes before it */
+    mo_real *values;         /* of a weight its own: nobody writes there */
+    const mo_weight *weight; /* or NULL */
+    const mo_real *turned;   /* NULL: nobody asked for it yet */
+    mo_real *gradient;       /* NULL: not yet; a way back may spoil it */
+    mo_tape_way_back *back;  /* NULL: nothing comes before it */
     mo_var a, b;
     const mo_var *parts; /* of several */
     int n;               /* of parts; or where columns begin; or a third */
@@ -50,10 +52,12 @@ void *mo_tape_memory(mo_tape *tape, size_t bytes);
 /* A copy that does, where somebody goes back; else NULL. */
 const void *mo_tape_kept(mo_tape *tape, const void *data, size_t bytes);
 
-/* A new matrix of zeros, with its way back; NULL: the tape has failed.  What
+/* A new matrix of whatever, with its way back; NULL: the tape has failed.  What
  * was got of other nodes before does not stay where it is. */
 mo_tape_node *mo_tape_make(mo_tape *tape, int rows, int cols,
                            mo_tape_way_back *back);
+mo_tape_node *mo_tape_make_zeros(mo_tape *tape, int rows, int cols,
+                                 mo_tape_way_back *back);
 /* The number of the one made last, or 0. */
 mo_var mo_tape_made(const mo_tape *tape, const mo_tape_node *made);
 

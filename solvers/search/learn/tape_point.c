@@ -50,7 +50,7 @@ mo_var mo_tape_tanh(mo_tape *tape, mo_var a)
     mo_tape_node *made = make_like(tape, a, back_from_tanh, &x);
 
     for (size_t i = 0; made && i < mo_tape_size(made); i++)
-        made->values[i] = (mo_real) tanh((double) x[i]);
+        made->values[i] = 1 - 2 / (1 + mo_real_exp(2 * x[i]));
     return mo_tape_made(tape, made);
 }
 
@@ -68,7 +68,7 @@ mo_var mo_tape_exp(mo_tape *tape, mo_var a)
     mo_tape_node *made = make_like(tape, a, back_from_exp, &x);
 
     for (size_t i = 0; made && i < mo_tape_size(made); i++)
-        made->values[i] = (mo_real) exp((double) x[i]);
+        made->values[i] = mo_real_exp(x[i]);
     return mo_tape_made(tape, made);
 }
 
@@ -86,7 +86,7 @@ mo_var mo_tape_sigmoid(mo_tape *tape, mo_var a)
     mo_tape_node *made = make_like(tape, a, back_from_sigmoid, &x);
 
     for (size_t i = 0; made && i < mo_tape_size(made); i++)
-        made->values[i] = (mo_real) (1 / (1 + exp(-(double) x[i])));
+        made->values[i] = 1 / (1 + mo_real_exp(-x[i]));
     return mo_tape_made(tape, made);
 }
 

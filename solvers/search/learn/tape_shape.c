@@ -186,7 +186,7 @@ mo_var mo_tape_gathered(mo_tape *tape, mo_var a, const int *start,
                         const int *list, int n)
 {
     int cols = mo_tape_cols(tape, a);
-    mo_tape_node *made = mo_tape_make(tape, n, cols, back_from_gathered);
+    mo_tape_node *made = mo_tape_make_zeros(tape, n, cols, back_from_gathered);
 
     if (!made)
         return 0;
@@ -211,7 +211,7 @@ static void back_from_total(mo_tape *tape, const mo_tape_node *made)
 mo_var mo_tape_total(mo_tape *tape, mo_var a)
 {
     int cols = mo_tape_cols(tape, a);
-    mo_tape_node *made = mo_tape_make(tape, 1, cols, back_from_total);
+    mo_tape_node *made = mo_tape_make_zeros(tape, 1, cols, back_from_total);
 
     if (!made)
         return 0;

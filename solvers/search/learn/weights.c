@@ -16,14 +16,21 @@ static uint64_t seed_of(const char *name, uint64_t seed)
 }
 
 /* Numbers whose spread keeps sums of rows about as large as what is summed. */
-static void fill(mo_real *values, int rows, int cols, double scale,
-                 uint64_t seed)
+static void fill(mo_weights *weights, const mo_weight *w, uint64_t seed)
 {
-    double range = scale * sqrt(6.0 / ((double) rows + (double) cols));
-    mo_random random = { seed };
+    double range = w->scale * sqrt(6.0 / ((double) w->rows + (double) w->cols));
+    mo_random random = { seed_of(w->name, seed) };
+    mo_real *values = weights->values + w->offset;
 
-    for (size_t i = 0; i < (size_t) rows * (size_t) cols; i++)
+    for (size_t i = 0; i < (size_t) w->rows * (size_t) w->cols; i++)
         values[i] = (mo_real) (range * (2 * mo_random_unit(&random) - 1));
+}
+
+void mo_weights_draw(mo_weights *weights, uint64_t seed)
+{
+    for (int i = 0; i < weights->n; i++)
+        if (weights->items[i].scale > 0)
+            fill(weights, &weights->items[i], seed);
 }
 
 int mo_weights_add(mo_weights *weights, const char *name, int rows, int cols,
@@ -41,10 +48,11 @@ int mo_weights_add(mo_weights *weights, const char *name, int rows, int cols,
         return -1;
     weights->values = values;
     made = &weights->items[weights->n];
-    *made =
-        (mo_weight){ .rows = rows, .cols = cols, .offset = weights->n_values };
+    *made = (mo_weight){
+        .rows = rows, .cols = cols, .scale = scale, .offset = weights->n_values
+    };
     snprintf(made->name, sizeof made->name, "%s", name);
-    fill(values + made->offset, rows, cols, scale, seed_of(name, seed));
+    fill(weights, made, seed);
     weights->n_values += size;
     return weights->n++;
 }

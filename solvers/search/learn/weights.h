@@ -18,6 +18,7 @@ enum { MO_WEIGHTS_NAME = 32, MO_WEIGHTS_MOST = 64 };
 typedef struct mo_weight {
     char name[MO_WEIGHTS_NAME];
     int rows, cols;
+    double scale; /* of the numbers that it began with */
     size_t offset;
 } mo_weight;
 
@@ -35,10 +36,15 @@ int mo_weights_add(mo_weights *weights, const char *name, int rows, int cols,
                    double scale, uint64_t seed);
 void mo_weights_clear(mo_weights *weights);
 
+/* Other small numbers for all matrices that began with such. */
+void mo_weights_draw(mo_weights *weights, uint64_t seed);
+
 /* A policy in a file.  kind tells policies apart that have nothing in common;
  * about are a few numbers that it depends on, such as how many devices there
  * are.  Reading demands the same kind, version, matrices and numbers, and says
- * in one line what differs or is missing; weights must have been added. */
+ * in one line what differs or is missing; weights must have been added.  What
+ * has become infinite or no number is not written, and a file that was there
+ * stays. */
 mo_status mo_weights_write(const mo_weights *weights, const char *kind,
                            const int *about, int n_about, const char *path,
                            mo_error *err);

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +43,26 @@ static void write_matrix(mo_out *out, const mo_weights *weights,
         }
 }
 
+static bool all_finite(const mo_weights *weights)
+{
+    for (size_t i = 0; i < weights->n_values; i++)
+        if (!isfinite(weights->values[i]))
+            return false;
+    return true;
+}
+
 mo_status mo_weights_write(const mo_weights *weights, const char *kind,
                            const int *about, int n_about, const char *path,
                            mo_error *err)
 {
     mo_out *out;
-    mo_status status = mo_out_open(path, &out, err);
+    mo_status status;
 
+    if (!all_finite(weights))
+        return mo_fail_at(err, MO_E_INPUT, path, 0,
+                          "the policy has grown beyond all numbers and is not "
+                          "written; begin with another one, or with none");
+    status = mo_out_open(path, &out, err);
     if (status != MO_OK)
         return status;
     mo_out_printf(out, "%s\nkind %s\nabout", heading, kind);
@@ -127,6 +142,8 @@ static mo_status read_row(reader *r, mo_real *values, int n)
         if (mo_number_read_double(at, length, &value) != MO_NUMBER_OK)
             return refuse(r, "a number is missing or is none");
         values[i] = (mo_real) value;
+        if (!isfinite(values[i]))
+            return refuse(r, "a number is too large");
         at += length;
     }
     if (status == MO_OK && *at)
