@@ -13,7 +13,7 @@ enum {
     MOST_RECEIVERS = 4, /* all sets of so many are looked at */
     MOST = (TIMES << MOST_RECEIVERS) + 1,
     GO_ON = 4, /* one in so many, for so many times as long */
-    ALONE = 40 /* times as long as in the first heat, a walk of the winner */
+    ALONE = 12 /* times as long as in the first heat, a walk of the winner */
 };
 
 typedef struct race {
