@@ -40,7 +40,7 @@ mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
             return status;
         if (has_failed(world))
             return mo_failure_get(&world->ranks.inside.failure, err);
-        if (mo_watch_has_left(world->ranks.watch, peer))
+        if (mo_watch_waits_in_vain(world->ranks.watch, peer, idle_ns))
             return mo_fail(err, MO_E_IO,
                            "another rank has left before the end: start all "
                            "ranks with the same command");

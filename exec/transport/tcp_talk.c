@@ -45,11 +45,12 @@ static mo_status await(mo_world *world, int peer, bool telling, mo_error *err)
 {
     mo_ranks *ranks = &world->ranks;
     talking t = { world, &world->links[peer], telling };
+    int64_t since_ns = mo_stop_clock_ns();
 
     while (!is_over(&t)) {
         if (mo_failure_is(&ranks->inside.failure))
             return mo_failure_get(&ranks->inside.failure, err);
-        if (mo_watch_has_left(ranks->watch, peer))
+        if (mo_watch_waits_in_vain(ranks->watch, peer, since_ns))
             return mo_fail(err, MO_E_IO,
                            "rank %d (host %s) has left before the end: start "
                            "all ranks with the same command",

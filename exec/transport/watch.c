@@ -31,7 +31,7 @@ static const int64_t leave_ns = 6000 * MS;
 /* How long news of the cause may take that makes a launcher send signals. */
 static const int64_t cause_ns = 200 * MS;
 /* A good-bye is on its way as long as what was sent before it by MPI. */
-static const int64_t left_ns = 2000 * MS;
+static const int64_t left_ns = 2000 * MS, in_vain_ns = 5000 * MS;
 
 enum { NUDGE = 0 }; /* no signal has this number */
 enum { LOOKS = 8 }; /* within the patience, at least */
@@ -348,6 +348,12 @@ bool mo_watch_has_left(mo_watch *watch, int rank)
     left = mo_peers_has_left(&watch->peers, rank, left_ns);
     pthread_mutex_unlock(&watch->lock);
     return left;
+}
+
+bool mo_watch_waits_in_vain(mo_watch *watch, int rank, int64_t since_ns)
+{
+    return mo_stop_clock_ns() - since_ns > in_vain_ns &&
+           mo_watch_has_left(watch, rank);
 }
 
 mo_status mo_watch_part(mo_watch *watch, mo_error *err)

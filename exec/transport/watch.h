@@ -16,6 +16,7 @@
 #define MO_EXEC_TRANSPORT_WATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "exec/transport/failure.h"
@@ -66,6 +67,10 @@ void mo_watch_linger(void);
 
 /* Has this rank said good-bye some seconds ago?  -1: any of them. */
 bool mo_watch_has_left(mo_watch *watch, int rank);
+
+/* Has it, and was it waited for long enough since then?  What it said before
+ * its good-bye may be on its way, or lie here until somebody wants it. */
+bool mo_watch_waits_in_vain(mo_watch *watch, int rank, int64_t since_ns);
 
 /* Says good-bye and returns when all others have, or with the failure. */
 mo_status mo_watch_part(mo_watch *watch, mo_error *err);
