@@ -141,7 +141,7 @@ for kib in 100000 150000 200000; do
         # Shells without it run with all the memory there is.
         # shellcheck disable=SC3045
         ulimit -v $kib
-        timeout 20 moirai-exec "$net"
+        timeout 60 moirai-exec "$net"
     ) >"$work/out" 2>&1
     ok "little memory, $kib KiB, is nothing to wait for" test $? -ne 124
 done

@@ -14,6 +14,10 @@
 
 enum { MAX_RANKS = 6, N_KINDS = 2, MAX_STRANGERS = 100 };
 
+/* Busy machines take their time; whoever waits in vain takes more. */
+enum { PATIENCE_S = 40 };
+#define SOON_NS (PATIENCE_S * INT64_C(1000000000) * 3 / 4)
+
 /* A rank, which is a thread here. */
 typedef struct rank {
     mo_job job;
@@ -65,7 +69,7 @@ static void set_up(rank *ranks, int n, int port)
             strcpy(job->host, "127.0.0.1");
         snprintf(job->name, sizeof job->name, "test-%ld-%d", (long) getpid(),
                  jobs);
-        ranks[r].seconds = 10;
+        ranks[r].seconds = PATIENCE_S;
     }
 }
 
@@ -425,7 +429,7 @@ START_TEST(strangers_are_in_nobodys_way)
                   ranks[0].err.text);
     ck_assert_msg(ranks[1].status == MO_OK, "seed %d: %s", _i,
                   ranks[1].err.text);
-    ck_assert_int_lt(mo_stop_clock_ns() - begin, 8000000000);
+    ck_assert_int_lt(mo_stop_clock_ns() - begin, SOON_NS);
     check_connections(ranks, 2);
     for (int i = 0; i < MAX_STRANGERS; i++)
         if (i % 3 != 0)
@@ -520,7 +524,7 @@ START_TEST(one_that_leaves_is_named_at_once)
 {
     rank ranks[3];
     int port = free_port(), fd;
-    int64_t begin = mo_stop_clock_ns(), soon = begin + 5000000000;
+    int64_t begin = mo_stop_clock_ns(), soon = begin + SOON_NS;
     mo_join_greeting greeting = greeting_of(2, 3);
     mo_join_claim claim = { .card = { .host = "tau" } };
     mo_join_verdict verdict;
@@ -543,7 +547,7 @@ START_TEST(one_that_leaves_is_named_at_once)
     finish(&ranks[1]);
     expect_words(ranks[0].err.text, "rank 2 (host tau) is gone");
     expect_words(ranks[1].err.text, "rank 2 (host tau) is gone");
-    ck_assert_int_lt(mo_stop_clock_ns() - begin, 5000000000);
+    ck_assert_int_lt(mo_stop_clock_ns() - begin, SOON_NS);
 }
 END_TEST
 
