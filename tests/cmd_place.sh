@@ -323,6 +323,15 @@ for method in $learning; do
         moirai-place -q --method "$method" --policy "$method"3.policy \
         -c alone.xml one.graphml
 done
+if [ -c /dev/full ]; then
+    exits "a curve on a disk that is full" 1 moirai-place -q --method hrl \
+        --rounds 1 --curve /dev/full $net -o kept_all.sol
+    ok "is said" grep -q '/dev/full: cannot write' err
+    ok "but the answer stands" grep -q '^hrl  *[0-9]' out
+    ok "and is written" moirai-check -q kept_all.sol
+else
+    skip "a disk that is full" "there is no /dev/full"
+fi
 complains "a policy to be used that is not there" 1 "none.policy: cannot be" \
     moirai-place -q --method hrl --no-learning --policy none.policy $net
 complains "another method's policy" 1 "hrl1.policy" \
