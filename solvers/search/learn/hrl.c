@@ -17,7 +17,7 @@ typedef struct spirit {
     double evenness, tires;
 } spirit;
 
-static const spirit small_graphs = { 6, 0.98 }, others = { 3.6, 0.995 };
+static const spirit small_graphs = { 8, 0.985 }, others = { 3.6, 0.995 };
 
 /* Batches without a better placement until it begins anew, beside one for each
  * unit. */
