@@ -191,7 +191,7 @@ exits "unknown links" 2 tiny none --devices gpu:8,8@nowhere
 exits "an unknown method" 2 tiny none --methods moirai,nobody
 exits "a graph that is not there" 2 tiny none nothing.graphml
 exits "options that nobody closed" 2 tiny none --running "'--threads"
->blocked
+: >blocked
 exits "no folder to work in" 1 tiny blocked/folder --stage report
 is "is said in a line" "$(wc -l <err)" 1
 

@@ -45,7 +45,7 @@ start_rank()
     if [ "$1" -eq $((n - 1)) ]; then
         [ "$kind" != token ] || MOIRAI_TOKEN=wrong
         [ "$kind" != mixed ] || transport=tcp
-        [ "$kind" != bare ] || MOIRAI_CUDA=
+        [ "$kind" != bare ] || export MOIRAI_CUDA=
     fi
     shift
     exec moirai-exec --transport $transport "$@"

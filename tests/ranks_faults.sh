@@ -1,7 +1,7 @@
 # ranks_faults.sh - sourced behind ranks.sh: kill -9 of ranks at random moments,
 # from the first to the middle of a run: nobody hangs, every other rank says in
 # one line who it was, nothing is left.  $kills says how often.
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2034,SC2154
 
 [ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
 
