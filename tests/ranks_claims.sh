@@ -19,15 +19,10 @@ runs_right()
     fi
 }
 
-# Claim, the rank to blame, what it says, what the others say, number of ranks,
-# words: each says its one line, and none hangs.
-all_say()
+# Number of ranks, words: the blamed rank says its own line, the others theirs,
+# and none hangs.
+all_said()
 {
-    claim=$1
-    blamed=$2
-    own=$3
-    others=$4
-    shift 4
     ranks "$@"
     good=$([ $status -ne 0 ] && [ $status -ne 124 ] && echo yes)
     r=0
@@ -40,13 +35,29 @@ all_say()
             [ "$wanted" -eq 0 ]; } || good=no
         r=$((r + 1))
     done
-    if [ "$good" = yes ]; then
-        pass "$claim"
-    else
-        fail "$claim"
-        echo "status $status" | comment
-        comment <"$work/err"
-    fi
+    [ "$good" = yes ]
+}
+
+# Claim, the rank to blame, what it says, what the others say, number of ranks,
+# words.  With $tries more than once, for what others may spoil.
+all_say()
+{
+    claim=$1
+    blamed=$2
+    own=$3
+    others=$4
+    shift 4
+    left=${tries:-1}
+    until all_said "$@"; do
+        left=$((left - 1))
+        if [ $left -eq 0 ]; then
+            fail "$claim"
+            echo "status $status" | comment
+            comment <"$work/err"
+            return
+        fi
+    done
+    pass "$claim"
 }
 
 for n in 1 2 3 4; do
@@ -62,8 +73,11 @@ all_say "a rank that cannot begin" 1 "model.bin: cannot be opened" \
     "rank 1 (host .*): model.bin: cannot be opened" 3 early=1
 all_say "the first rank cannot begin" 0 "model.bin: cannot be opened" \
     "rank 0 (host .*): model.bin: cannot be opened" 3 early=0
+# When one leaves mpirun ends the others, at times before they have noticed.
+tries=3
 all_say "a rank that leaves in silence" 2 "" \
     "rank 2 (host .*) is gone: .*" 3 early_exit=2
+tries=
 all_say "a kernel that fails" 2 "call 10 does not feel like it" \
     "rank 2 (host .*, device 'C'): call 10 does not feel like it" \
     3 failing calls=80
