@@ -147,7 +147,7 @@ static double sign_test(int wins, int losses)
  * simulations, and those in which a learner must be within 5 % of the best
  * schedule there is.
  */
-enum { GRAPHS = 50, ROUNDS = 60, ROUNDS_MOST = 3000, EPISODES = 8 };
+enum { GRAPHS = 50, ROUNDS = 60, ROUNDS_MOST = 6000, EPISODES = 8 };
 
 static const double near_enough = 1.05;
 

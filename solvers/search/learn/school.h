@@ -5,7 +5,8 @@
  * makes what went better than expected more probable.  What is expected is a
  * mean of the last returns.  The best placement that was ever drawn is kept.
  * When nothing better has come for long, it begins anew with a policy that
- * knows nothing: what a policy is sure of it does not leave again.
+ * knows nothing, and every other time with more love of evenness: what a policy
+ * is sure of it does not leave again.
  *
  * Episodes of a batch know nothing of each other and their derivatives are
  * added in order: the same seed gives the same answer with any number of
