@@ -136,25 +136,32 @@ static const struct {
 /* Beats come often enough for others who are as impatient. */
 START_TEST(who_is_impatient_is_heard_often)
 {
-    int64_t begun = mo_stop_clock_ns();
+    int64_t last = 0, least = INT64_MAX;
     int beats = 0;
     post p;
 
     set_up(&p, 2);
-    while (beats < 4) {
+    while (beats < 5) {
         char text[MO_WIRE_TEXT];
         mo_wire_kind kind;
         bool closed = false;
 
         mo_wire_send(&p.other, MO_WIRE_BEAT, NULL);
         mo_wire_read(&p.other, &closed);
-        while (mo_wire_take(&p.other, &kind, text, &closed))
-            beats += kind == MO_WIRE_BEAT;
+        while (mo_wire_take(&p.other, &kind, text, &closed)) {
+            int64_t now = mo_stop_clock_ns();
+
+            if (kind != MO_WIRE_BEAT)
+                continue;
+            if (beats++ > 0 && now - last < least)
+                least = now - last;
+            last = now;
+        }
         ck_assert(!closed);
         usleep(20000);
     }
-    /* One at once, and no three seconds for three more. */
-    ck_assert_int_lt(mo_stop_clock_ns() - begun, 2800000000);
+    /* A busy machine makes some of them late, but not all. */
+    ck_assert_int_lt(least, 900000000);
     tear_down(&p);
 }
 END_TEST
