@@ -15,13 +15,30 @@
 extern int openblas_get_num_threads(void) __attribute__((weak));
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int blas_thread_shutdown_(void) __attribute__((weak));
+extern void *blas_memory_alloc(int kind) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
 
-/* Each thread of OpenBLAS takes a buffer when it begins.  One that gets none
- * tries for ever, and whoever wants it to end waits for ever, too. */
-static bool have_buffers(int threads)
+/*
+ * Each thread of OpenBLAS takes a buffer when it begins, and each product one
+ * while it lasts; those given back are kept for the next.  Who gets none tries
+ * for ever, and whoever waits for that one waits for ever, too.  So nobody may
+ * ask for a buffer that is not there: a product waits for one of those that are
+ * known to be, or sees first whether there is room for another.
+ */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    int known;  /* buffers that OpenBLAS has for products */
+    int in_use; /* of them */
+    int hungry; /* threads of OpenBLAS that may be looking for one */
+} buffers = { .lock = PTHREAD_MUTEX_INITIALIZER,
+              .freed = PTHREAD_COND_INITIALIZER };
+
+/* A buffer has 16 to 128 MiB, by the processor. */
+static bool have_room(int n_buffers)
 {
     const size_t buffer_bytes = (size_t) 128 << 20;
-    size_t bytes = (size_t) threads * buffer_bytes;
+    size_t bytes = (size_t) n_buffers * buffer_bytes;
     void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -29,6 +46,55 @@ static bool have_buffers(int threads)
         return false;
     munmap(room, bytes);
     return true;
+}
+
+/* One more for products, if there is room; the lock is held. */
+static bool add_buffer(void)
+{
+    if (!have_room(1 + buffers.hungry))
+        return false;
+    blas_memory_free(blas_memory_alloc(0));
+    buffers.known++;
+    return true;
+}
+
+static bool knows_buffers(void)
+{
+    return blas_memory_alloc && blas_memory_free;
+}
+
+/* Is there at least one, so that waiting for it has an end? */
+static bool has_buffer(void)
+{
+    bool has;
+
+    if (!knows_buffers())
+        return true;
+    pthread_mutex_lock(&buffers.lock);
+    has = buffers.known > 0 || add_buffer();
+    pthread_mutex_unlock(&buffers.lock);
+    return has;
+}
+
+static void take_buffer(void)
+{
+    if (!knows_buffers())
+        return;
+    pthread_mutex_lock(&buffers.lock);
+    while (buffers.in_use == buffers.known && !add_buffer())
+        pthread_cond_wait(&buffers.freed, &buffers.lock);
+    buffers.in_use++;
+    pthread_mutex_unlock(&buffers.lock);
+}
+
+static void give_back_buffer(void)
+{
+    if (!knows_buffers())
+        return;
+    pthread_mutex_lock(&buffers.lock);
+    buffers.in_use--;
+    pthread_cond_signal(&buffers.freed);
+    pthread_mutex_unlock(&buffers.lock);
 }
 
 /* OpenBLAS begins threads when it is loaded.  They wait for work awake for a
@@ -39,8 +105,10 @@ static void end_threads(void)
 
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
-    if (threads > 1 && blas_thread_shutdown_ && have_buffers(threads))
+    if (threads > 1 && blas_thread_shutdown_ && have_room(threads))
         blas_thread_shutdown_();
+    else
+        buffers.hungry = threads - 1;
 }
 
 void mo_blas_keep_to_one_thread(void)
@@ -88,7 +156,8 @@ bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem)
 {
     side a, b, c;
 
-    return (elem == MO_F32 || elem == MO_F64) && find_sides(call, &a, &b, &c);
+    return (elem == MO_F32 || elem == MO_F64) && find_sides(call, &a, &b, &c) &&
+           has_buffer();
 }
 
 void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
@@ -100,12 +169,14 @@ void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
 
     assert(taken);
     (void) taken;
+    take_buffer();
     if (elem == MO_F32)
         cblas_sgemm(CblasRowMajor, left.turned, right.turned, m, n, k, 1, a,
                     left.pitch, b, right.pitch, 0, c, result.pitch);
     else
         cblas_dgemm(CblasRowMajor, left.turned, right.turned, m, n, k, 1, a,
                     left.pitch, b, right.pitch, 0, c, result.pitch);
+    give_back_buffer();
 }
 
 #else

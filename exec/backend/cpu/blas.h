@@ -15,10 +15,12 @@
 /* Keeps BLAS to the thread that calls it; where it can be told. */
 void mo_blas_keep_to_one_thread(void);
 
-/* Floats or doubles whose matrices have a stride of 1 in one direction. */
+/* Floats or doubles whose matrices have a stride of 1 in one direction, where
+ * memory is left for the library's buffers. */
 bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem);
 
-/* The product of one batch. */
+/* The product of one batch, of a call it takes.  Where memory is short it may
+ * wait for those of other threads. */
 void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
                       const void *b, void *c);
 
