@@ -4,8 +4,9 @@
                   [--save FOLDER] [TYPE]...
 
 For every operator type of our table (PRINT_OPS, print_ops.c), N random nodes
-are made with OpenVINO, run by its CPU plugin and, out of the file it writes,
-by EXEC (moirai-exec).  Operators that OpenVINO has not are written down by
+are made with OpenVINO, run by its CPU plugin or, where one of them is wrong, by
+its reference code, and, out of the file it writes, by EXEC (moirai-exec).
+Operators that OpenVINO has not are written down by
 ourselves, and told by others that it has.  Speaks TAP, one claim a type: one
 without cases fails.
 
@@ -43,8 +44,17 @@ class Made:
         makers = CASES[kind]
         self.case = Case("%s %d %d" % (kind, seed, i))
         made = makers[i % len(makers)](self.case)
-        self.outputs = made.outputs() if hasattr(made, "outputs") else [made]
+        self.outputs = outputs_of(made)
         self.results = [ops.result(widened(o)) for o in self.outputs]
+        self.told = self.results
+        if self.case.told is not None:
+            self.told = [ops.result(widened(o))
+                         for o in outputs_of(self.case.told)]
+
+
+def outputs_of(made):
+    """Those of a node, or an output itself."""
+    return made.outputs() if hasattr(made, "outputs") else [made]
 
 
 def widened(output):
@@ -62,14 +72,14 @@ def attempt(kind, seed, i):
         return None
 
 
-def model_of(made):
+def model_of(made, results="results"):
     """All nodes side by side: one file to write and to read."""
-    return ov.Model([r for m in made for r in m.results],
+    return ov.Model([r for m in made for r in getattr(m, results)],
                     [p for m in made for p in m.case.parameters], "m")
 
 
-def run_openvino(core, made):
-    model = model_of(made)
+def run_plugin(core, made):
+    model = model_of(made, "told")
     compiled = core.compile_model(model, "CPU",
                                   {"INFERENCE_PRECISION_HINT": "f32"})
     outputs = compiled([v for m in made for v in m.case.values])
@@ -86,18 +96,37 @@ def share_out(made, flat):
     return shared
 
 
-def references(core, made):
+def evaluate(made):
+    """What OpenVINO's reference code computes."""
+    model = model_of([made], "told")
+    outputs = [ov.Tensor(o.get_element_type(), o.get_shape())
+               for o in model.outputs]
+    inputs = [ov.Tensor(np.asarray(v, order="C")) for v in made.case.values]
+    model.evaluate(outputs, inputs)
+    return [np.array(o.data) for o in outputs]
+
+
+def run_plugin_each(core, made):
     """Outputs by case; None for what OpenVINO cannot run."""
     try:
-        run = [m for m in made if not m.case.reference]
-        found = iter(run_openvino(core, run) if run else [])
-        found = [None if m.case.reference else next(found) for m in made]
+        return run_plugin(core, made) if made else []
     except RuntimeError:
         if len(made) == 1:
             return [None]
-        return [references(core, [m])[0] for m in made]
-    return [m.case.reference(*m.case.values) if m.case.reference else f
-            for m, f in zip(made, found)]
+        return [run_plugin_each(core, [m])[0] for m in made]
+
+
+def references(core, made):
+    """Outputs by case; None for what OpenVINO cannot run."""
+    run = [m for m in made if not m.case.reference and not m.case.evaluated]
+    found = iter(run_plugin_each(core, run))
+    wanted = []
+    for m in made:
+        if m.case.reference:
+            wanted.append(m.case.reference(*m.case.values))
+        else:
+            wanted.append(evaluate(m) if m.case.evaluated else next(found))
+    return wanted
 
 
 def save(folder, made):

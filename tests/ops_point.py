@@ -19,11 +19,13 @@ UNARIES = {("Softsign" if name == "SoftSign" else name): make
 
 
 def unary(c, name):
+    """SoftPlus of OpenVINO 2026.4's plugin is right to 1e-3 on arm64."""
     low, high = DOMAIN.get(name, (-3, 3))
     dtype = c.number() if name in ALSO_INTEGERS else c.real()
     if c.random() < 0.2 and name not in DOMAIN:
         low, high = -30, 30
-    return UNARIES[name](c.data(c.any_shape(), dtype, low, high))
+    made = UNARIES[name](c.data(c.any_shape(), dtype, low, high))
+    return c.by_reference(made) if name == "SoftPlus" else made
 
 
 for kind in UNARIES:
