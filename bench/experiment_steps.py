@@ -17,6 +17,7 @@ from experiment_tools import Failed
 
 GRAPHS = {"coarsened": "default", "original": "none"}  # by which fusion
 RULES = ["--tensors", "once", "--congestion", "port"]
+ONE_BY_ONE = ["--lanes", "1"]  # as placements are made: an op at a time
 SEED = "1"
 PLACED, NO_PLACEMENT = 0, 3
 RAN, DIFFERS = 0, 4
@@ -216,7 +217,7 @@ class Steps:
                       digest_of_file(path))
 
     def exec_how(self, instance):
-        return self.how("moirai-exec", self.running(instance),
+        return self.how("moirai-exec", ONE_BY_ONE, self.running(instance),
                         self.options.runs)
 
     def kept_executions(self, instance, method):
@@ -238,7 +239,8 @@ class Steps:
             ["moirai-exec", "-q", "--json", "--runs", str(self.options.runs),
              "--random-weights", SEED, "-g", self.graph_path(instance.model),
              "-p", self.profile_path(instance)] + check + self.common(instance)
-            + self.running(instance) + [self.solution_path(instance, method)],
+            + self.running(instance) + ONE_BY_ONE
+            + [self.solution_path(instance, method)],
             EXEC_LIMIT_SECONDS,
             (RAN, DIFFERS),
         )

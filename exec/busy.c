@@ -5,8 +5,8 @@
 #include "exec/run_parts.h"
 
 /* So many are begun before anybody waits: the device never looks around for
- * what comes next. */
-enum { AT_ONCE = 4 };
+ * what comes next.  Others wait for all of them where they give memory back. */
+enum { AT_ONCE = 2 };
 
 /* Call by call, and then as a program: see run_work.c. */
 static mo_status prepare(mo_run_device *d, mo_error *err)
@@ -24,9 +24,10 @@ static mo_status prepare(mo_run_device *d, mo_error *err)
     return status;
 }
 
+/* Others may have taken the place of inputs since the last time. */
 static mo_status replay(const mo_run_device *d, mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = mo_run_inputs_load(d, err);
 
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
         status = d->backend->replay(d->unit, d->programs[i].recorded, err);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "exec/clock_cost.h"
 #include "exec/run_parts.h"
 
 /*
@@ -11,9 +12,10 @@
  *     device    |--a--|----b----|
  *                 |---c---|
  *
- * Where that would be longer than it really took until the host had waited for
- * it, all of it is shortened by the same factor: calls by themselves are slower
- * than side by side.
+ * What it costs to look at the clock is taken out of their times.  Where that
+ * would be longer than it really took until the host had waited for it, all of
+ * it is shortened by the same factor: calls by themselves are slower than side
+ * by side.
  */
 enum { PASSES = 5 }; /* or as many as there were runs */
 
@@ -24,23 +26,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* ns: by action and pass. */
-static mo_status time_pass(mo_run_device *d, int pass, int64_t *ns,
-                           int64_t *took, mo_error *err)
-{
-    mo_status status = mo_run_inputs_load(d, err);
-
-    for (int i = 0; i < d->n_programs && status == MO_OK; i++) {
-        const mo_run_program *p = &d->programs[i];
-
-        status = d->backend->time(d->unit, p->calls, p->n, took, err);
-        for (int k = 0; k < p->n; k++)
-            ns[(size_t) (p->first + k) * PASSES + (size_t) pass] = took[k];
-    }
-    return status;
-}
-
-/* ns: by call and pass; the middle ones to medians. */
+/* n times of as many passes, by call, the middle ones to medians. */
 static void find_medians(int64_t *ns, int n, int passes, int64_t *medians)
 {
     for (int i = 0; i < n; i++) {
@@ -56,22 +42,17 @@ int mo_run_passes(const mo_run_device *d)
     return d->n_runs < PASSES ? d->n_runs : PASSES;
 }
 
-mo_status mo_run_calls_time(mo_run_device *d, mo_error *err)
+/* ns: this pass's column is filled. */
+static mo_status time_pass(mo_run_device *d, const mo_program_call *calls,
+                           int n, int pass, int64_t *took, int64_t *ns,
+                           int64_t *whole, mo_error *err)
 {
-    size_t n = (size_t) d->n_actions + 1;
-    int64_t *ns = calloc(n * PASSES, sizeof *ns);
-    int64_t *took = calloc(n, sizeof *took);
-    mo_status status = ns && took ? MO_OK : mo_fail_memory(err);
+    mo_status status = mo_run_inputs_load(d, err);
 
-    d->by_itself = calloc(n, sizeof *d->by_itself);
-    if (!d->by_itself)
-        status = mo_fail_memory(err);
-    for (int pass = 0; pass < mo_run_passes(d) && status == MO_OK; pass++)
-        status = time_pass(d, pass, ns, took, err);
     if (status == MO_OK)
-        find_medians(ns, d->n_actions, mo_run_passes(d), d->by_itself);
-    free(took);
-    free(ns);
+        status = d->backend->time(d->unit, calls, n, took, whole, err);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        ns[(size_t) i * PASSES + (size_t) pass] = took[i];
     return status;
 }
 
@@ -79,16 +60,54 @@ mo_status mo_run_median_times(mo_run_device *d, const mo_program_call *calls,
                               int n, int64_t *medians, mo_error *err)
 {
     int64_t *ns = calloc((size_t) n * PASSES + 1, sizeof *ns);
+    int64_t wholes[PASSES] = { 0 }, whole = 0;
+    int passes = mo_run_passes(d);
     mo_status status = ns ? MO_OK : mo_fail_memory(err);
 
-    for (int pass = 0; pass < mo_run_passes(d) && status == MO_OK; pass++) {
-        status = d->backend->time(d->unit, calls, n, medians, err);
-        for (int i = 0; i < n; i++)
-            ns[(size_t) i * PASSES + (size_t) pass] = medians[i];
+    for (int pass = 0; pass < passes && status == MO_OK; pass++)
+        status = time_pass(d, calls, n, pass, medians, ns, &wholes[pass], err);
+    if (status == MO_OK && passes > 0) {
+        find_medians(ns, n, passes, medians);
+        find_medians(wholes, 1, passes, &whole);
+        mo_clock_cost_remove(medians, n, whole);
     }
-    if (status == MO_OK)
-        find_medians(ns, n, mo_run_passes(d), medians);
     free(ns);
+    return status;
+}
+
+/* All calls of its programs, one list: what is at its ends counts once.  ns: by
+ * call of the list. */
+static mo_status time_programs(mo_run_device *d, mo_program_call *calls,
+                               int64_t *ns, mo_error *err)
+{
+    int n = 0, at = 0;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < d->n_programs; i++)
+        for (int k = 0; k < d->programs[i].n; k++)
+            calls[n++] = d->programs[i].calls[k];
+    if (n > 0)
+        status = mo_run_median_times(d, calls, n, ns, err);
+    for (int i = 0; i < d->n_programs && status == MO_OK; i++)
+        for (int k = 0; k < d->programs[i].n; k++)
+            d->by_itself[d->programs[i].first + k] = ns[at++];
+    return status;
+}
+
+mo_status mo_run_calls_time(mo_run_device *d, mo_error *err)
+{
+    size_t room = (size_t) d->n_actions + 1;
+    mo_program_call *calls = calloc(room, sizeof *calls);
+    int64_t *ns = calloc(room, sizeof *ns);
+    mo_status status = MO_OK;
+
+    d->by_itself = calloc(room, sizeof *d->by_itself);
+    if (!calls || !ns || !d->by_itself)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = time_programs(d, calls, ns, err);
+    free(ns);
+    free(calls);
     return status;
 }
 

@@ -106,7 +106,7 @@ static mo_status time_once(const mo_backend *backend, mo_unit *unit,
     int64_t begun;
 
     if (backend->time)
-        return backend->time(unit, &call, 1, ns, err);
+        return backend->time(unit, &call, 1, &begun, ns, err);
     begun = mo_stop_clock_ns();
     status = backend->run(unit, t->kernel, in, out, t->workspace, err);
     *ns = mo_stop_clock_ns() - begun;

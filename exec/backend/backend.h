@@ -181,11 +181,13 @@ typedef struct mo_backend {
      * while it waits. */
     mo_status (*done)(mo_unit *unit, bool *done, mo_error *err);
 
-    /* The calls one by one, in order, each alone on the device: ns[i] is how
-     * long it took there.  Values that it carries to units of this process may
-     * be among them, if they have been carried before. */
+    /* The calls in order, more than once, each alone on the device: ns[i] is
+     * how long one took there, with what it costs to look, *whole_ns how long
+     * all took with nobody looking in between.  Values that it carries to units
+     * of this process may be among them, if they have been carried before.
+     * Inputs, and what else memory was planned for once, are lost. */
     mo_status (*time)(mo_unit *unit, const mo_program_call *calls, int n,
-                      int64_t *ns, mo_error *err);
+                      int64_t *ns, int64_t *whole_ns, mo_error *err);
 
     /* What is free and what there is at all. */
     mo_status (*memory)(mo_unit *unit, int64_t *free_bytes,

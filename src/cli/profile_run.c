@@ -18,8 +18,8 @@
 #include "exec/run.h"
 
 /* Kernels are prepared anew for each: where their memory lies is chance, too.
- */
-enum { ROUNDS = 5, PARTS_SIZE = 4096 };
+ * To a GPU that matters less, and preparing takes it longer. */
+enum { ROUNDS = 5, ROUNDS_APART = 2, PARTS_SIZE = 4096 };
 
 /* The rank of the only device. */
 static const int here[] = { 0 };
@@ -181,18 +181,83 @@ static mo_status find_company(const work *w, int device, mo_company **company,
     return status == MO_OK ? MO_OK : blame_company(status, err);
 }
 
-static mo_status run_round(work *w, const mo_solo *solo,
-                           mo_profile_samples *samples, mo_error *err)
+static int rounds_of(const mo_solo *solo)
 {
-    int runs = (int) ((w->o->runs + ROUNDS - 1) / ROUNDS);
+    return solo->backend->apart ? ROUNDS_APART : ROUNDS;
+}
+
+/* *median_ns: of the whole network. */
+static mo_status run_round(work *w, const mo_solo *solo,
+                           mo_profile_samples *samples, int64_t *median_ns,
+                           mo_error *err)
+{
+    int rounds = rounds_of(solo);
+    int runs = (int) ((w->o->runs + rounds - 1) / rounds);
     mo_run_result result = { 0 };
     mo_status status =
         mo_solo_run(solo, MO_EXEC_WARM_UPS, runs, NULL, &result, err);
 
-    if (status == MO_OK)
+    if (status == MO_OK && samples)
         mo_profile_samples_add(samples, solo->plan, &result);
+    *median_ns = result.median_ns;
     mo_run_result_clear(&result);
-    mo_progress_update(&w->progress, ++w->done);
+    return status;
+}
+
+static mo_status run_rounds(work *w, const mo_solo *solo,
+                            mo_profile_samples *samples, int64_t *median_ns,
+                            mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < rounds_of(solo) && status == MO_OK; i++) {
+        status = run_round(w, solo, samples, median_ns, err);
+        mo_progress_update(&w->progress, ++w->done);
+    }
+    return status;
+}
+
+/* How many times as long the network takes in company as it did alone. */
+static mo_status find_burden(work *w, int device, const mo_solo *solo,
+                             int64_t alone_ns, double *burden, mo_error *err)
+{
+    mo_company *company = NULL;
+    int64_t median_ns = 0;
+    mo_status status = find_company(w, device, &company, err);
+
+    if (status == MO_OK && company)
+        status = run_round(w, solo, NULL, &median_ns, err);
+    mo_company_end(company);
+    if (status == MO_OK && median_ns > alone_ns && alone_ns > 0)
+        *burden = (double) median_ns / (double) alone_ns;
+    return status;
+}
+
+/* Those who keep a GPU's parts busy keep its driver busy, too, and a part that
+ * is told call by call would wait for it: calls are timed while all others
+ * rest, and the whole network while they do not. */
+static mo_status measure_apart(work *w, int device, const mo_solo *solo,
+                               mo_profile_samples *samples, double *burden,
+                               mo_error *err)
+{
+    int64_t alone_ns = 0;
+    mo_status status = run_rounds(w, solo, samples, &alone_ns, err);
+
+    if (status == MO_OK && w->devices.units.parts && !w->o->alone)
+        status = find_burden(w, device, solo, alone_ns, burden, err);
+    return status;
+}
+
+static mo_status measure_beside(work *w, int device, const mo_solo *solo,
+                                mo_profile_samples *samples, mo_error *err)
+{
+    mo_company *company = NULL;
+    int64_t median_ns;
+    mo_status status = find_company(w, device, &company, err);
+
+    if (status == MO_OK)
+        status = run_rounds(w, solo, samples, &median_ns, err);
+    mo_company_end(company);
     return status;
 }
 
@@ -200,17 +265,17 @@ static mo_status measure(work *w, int device, mo_error *err)
 {
     mo_solo solo = solo_on(w, device);
     mo_profile_samples samples = { 0 };
-    mo_company *company = NULL;
-    mo_status status =
-        mo_profile_samples_begin(&w->rows, solo.plan, ROUNDS, &samples, err);
+    double burden = 1;
+    mo_status status = mo_profile_samples_begin(
+        &w->rows, solo.plan, rounds_of(&solo), &samples, err);
 
     if (status == MO_OK)
-        status = find_company(w, device, &company, err);
-    for (int i = 0; i < ROUNDS && status == MO_OK; i++)
-        status = run_round(w, &solo, &samples, err);
-    mo_company_end(company);
+        status = solo.backend->apart
+                     ? measure_apart(w, device, &solo, &samples, &burden, err)
+                     : measure_beside(w, device, &solo, &samples, err);
     if (status == MO_OK)
-        mo_profile_samples_sum_up(&samples, (int) w->o->runs, w->measured);
+        mo_profile_samples_sum_up(&samples, solo.plan, (int) w->o->runs, burden,
+                                  w->measured);
     mo_profile_samples_clear(&samples);
     return status;
 }

@@ -14,7 +14,8 @@ typedef struct mo_profile_samples {
     int *start; /* of each signature's samples: [start[s], start[s + 1]) */
     int *n;     /* how many of them are there */
     double *us;
-    int64_t *op_ns; /* by op, while a round is added up */
+    int64_t *op_ns;       /* by op and round */
+    int rounds, n_rounds; /* room for them, and how many there are */
 } mo_profile_samples;
 
 /* Room for so many rounds; samples begins as zeros and is the caller's to
@@ -28,9 +29,11 @@ void mo_profile_samples_clear(mo_profile_samples *samples);
 void mo_profile_samples_add(mo_profile_samples *samples, const mo_plan *plan,
                             const mo_run_result *result);
 
-/* Medians and what lies between the quartiles, by signature; count is how many
- * runs are behind each, and 0 where no op has it. */
-void mo_profile_samples_sum_up(mo_profile_samples *samples, int runs,
-                               mo_measured *measured);
+/* By signature: the mean of what its ops took, which is the median of the
+ * rounds for each, so that the ops of a network take what it took, whatever
+ * they find in the caches; what lies between the quartiles of all; count is how
+ * many runs are behind each, and 0 where no op has it. */
+void mo_profile_samples_sum_up(mo_profile_samples *samples, const mo_plan *plan,
+                               int runs, double burden, mo_measured *measured);
 
 #endif

@@ -102,10 +102,18 @@ mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err)
     return launch(unit, unit->hold.begin, &one_thread, stream, args, err);
 }
 
+/* What is left to wait for, of ns. */
+static unsigned long long rest_of(int64_t ns)
+{
+    int64_t rest = ns - OVERHEAD_NS - MO_CUDA_HOLD_STEPS_NS;
+
+    return rest > 0 ? (unsigned long long) rest : 0;
+}
+
 mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
                            mo_error *err)
 {
-    unsigned long long rest = (unsigned long long) (ns - OVERHEAD_NS);
+    unsigned long long rest = rest_of(ns);
     void *args[] = { &unit->hold.at, &rest };
 
     return launch(unit, unit->hold.end, &one_thread, stream, args, err);
@@ -115,7 +123,7 @@ mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
                             size_t bytes, int64_t ns, CUstream stream,
                             mo_error *err)
 {
-    unsigned long long rest = (unsigned long long) (ns - OVERHEAD_NS);
+    unsigned long long rest = rest_of(ns);
     long long n = (long long) bytes;
     void *args[] = { &to, &from, &n, &rest };
 
@@ -124,5 +132,5 @@ mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
 
 bool mo_cuda_holds(int64_t ns)
 {
-    return ns > OVERHEAD_NS;
+    return ns > OVERHEAD_NS + MO_CUDA_HOLD_STEPS_NS;
 }

@@ -6,6 +6,11 @@
  * not slowed down: it goes on, or is over, while the second one waits.  Few
  * bytes within a GPU are copied by one kernel, which then waits: three things
  * in a row would take longer than many a link.
+ *
+ * A link's time is from when a value is there to when it can be used elsewhere.
+ * In it are the steps from the kernel that makes the value to the copy, and
+ * from there to who reads it, both from one part of a GPU to another: the
+ * kernels wait for so much less.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_HOLD_H
 #define MO_EXEC_BACKEND_CUDA_HOLD_H
@@ -32,6 +37,9 @@ enum { MO_CUDA_HOLD_BYTES = 64 << 10 };
 mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
                             size_t bytes, int64_t ns, CUstream stream,
                             mo_error *err);
+
+/* What these steps take: added where a transfer is timed by itself, without. */
+enum { MO_CUDA_HOLD_STEPS_NS = 4000 };
 
 /* Whether to hold at all: it takes a moment of its own, which short transfers
  * are over by then. */

@@ -300,8 +300,20 @@ static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
     return status;
 }
 
-static mo_status instantiate(mo_unit *unit, CUgraph graph, CUgraphExec *exec,
-                             mo_error *err)
+/* Is something in it of a library that carries between processes? */
+static bool has_carrier(const capture *c)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->calls[i].carry && c->calls[i].carry->carrier)
+            return true;
+    return false;
+}
+
+/* The first launch uploads what was not.  NCCL's kernels wait for the
+ * beginning, not the end, of those before them, and the driver of CUDA 13.0
+ * falls over when it is to upload that beforehand. */
+static mo_status instantiate(const capture *c, mo_unit *unit, CUgraph graph,
+                             CUgraphExec *exec, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     CUgraphExec made = NULL;
@@ -309,13 +321,12 @@ static mo_status instantiate(mo_unit *unit, CUgraph graph, CUgraphExec *exec,
         mo_cuda_check(api, "cuGraphInstantiate",
                       api->cuGraphInstantiateWithFlags(&made, graph, 0), err);
 
-    if (status != MO_OK)
-        return status;
-    status = mo_cuda_check(api, "cuGraphUpload",
-                           api->cuGraphUpload(made, unit->stream), err);
+    if (status == MO_OK && !has_carrier(c))
+        status = mo_cuda_check(api, "cuGraphUpload",
+                               api->cuGraphUpload(made, unit->stream), err);
     if (status == MO_OK)
         *exec = made;
-    else
+    else if (made)
         api->cuGraphExecDestroy(made);
     return status;
 }
@@ -336,7 +347,7 @@ static mo_status record_once(mo_unit *unit, const mo_program_call *calls, int n,
     if (status == MO_OK)
         status = mo_cuda_enter(unit, err);
     if (status == MO_OK)
-        status = instantiate(unit, graph, exec, err);
+        status = instantiate(&c, unit, graph, exec, err);
     if (graph)
         unit->api->cuGraphDestroy(graph);
     close_capture(&c);

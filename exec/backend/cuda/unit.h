@@ -38,6 +38,6 @@ mo_status mo_cuda_replay(mo_unit *unit, const mo_program *program,
                          mo_error *err);
 void mo_cuda_forget(mo_unit *unit, mo_program *program);
 mo_status mo_cuda_time(mo_unit *unit, const mo_program_call *calls, int n,
-                       int64_t *ns, mo_error *err);
+                       int64_t *ns, int64_t *whole_ns, mo_error *err);
 
 #endif
