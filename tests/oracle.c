@@ -15,7 +15,7 @@
 #include "tests/random_problem.h"
 #include "tests/suite.h"
 
-enum { LONG_SEEDS = 500, DEFAULT_SEEDS = 200, FEW_SEEDS = 4 };
+enum { LONG_SEEDS = 500, DEFAULT_SEEDS = 100, FEW_SEEDS = 4 };
 
 static unsigned number_from(const char *variable, unsigned otherwise)
 {
@@ -28,7 +28,7 @@ static unsigned usual_count(void)
 {
     if (is_watched())
         return FEW_SEEDS;
-    return getenv("MOIRAI_LONG") ? LONG_SEEDS : DEFAULT_SEEDS;
+    return (unsigned) at_length(LONG_SEEDS, DEFAULT_SEEDS);
 }
 
 oracle_seeds oracle_part(int part, int n_parts)

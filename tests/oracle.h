@@ -1,7 +1,7 @@
 /*
  * oracle.h - models of random problems, solved and held against exhaustive.h.
  *
- * MOIRAI_ORACLE_SEEDS says how many problems to try, 200 unless given, or 500
+ * MOIRAI_ORACLE_SEEDS says how many problems to try, 100 unless given, or 500
  * with MOIRAI_LONG, and MOIRAI_ORACLE_FIRST which is the first, for those who
  * want to look further than make check does.
  */

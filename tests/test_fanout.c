@@ -290,7 +290,7 @@ END_TEST
 
 SUITE(fanout)
 {
-    SOME(bound_is_below_the_optimum, 60, 5);
+    SOME(bound_is_below_the_optimum, at_length(60, 20), 5);
     SOME(bound_is_below_what_is_found, 24, 3);
     SOME(fans_raise_the_bound_up_to_the_optimum, 2, 1);
     TEST(crowd_beside_a_chain_is_seen);

@@ -11,7 +11,7 @@
 #include "tests/scratch.h"
 #include "tests/suite.h"
 
-enum { N_PARTS = 25, SECONDS = 600 };
+enum { N_PARTS = 10, SECONDS = 600 };
 
 static void check_congestions(oracle *o, mo_tensors tensors)
 {
