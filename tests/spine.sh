@@ -15,7 +15,8 @@ chmod u+w "$work"/home/*
 on_the_host()
 {
     (cd "$work/host" && env -i PATH="$PATH" HOME="$work/host" \
-        MOIRAI_HIGHS_LIB="${MOIRAI_HIGHS_LIB-}" "$@")
+        MOIRAI_HIGHS_LIB="${MOIRAI_HIGHS_LIB-}" \
+        ASAN_OPTIONS="${ASAN_OPTIONS-}" "$@")
 }
 
 # Emits with these options, has it solved elsewhere, runs what comes back.
