@@ -30,8 +30,9 @@ elif [ -d "$data" ]; then
 fi
 export MOIRAI_JOB_SECONDS
 moirai-exec --version | grep -q 'NCCL' || skip_group "there is no NCCL to use"
-# Each is several processes, which wait more than they work.
-gpu_jobs=$((gpu_jobs > 2 ? gpu_jobs / 2 : 1))
+# Each is several processes, all on one GPU, whose driver takes its time to clear
+# up behind those that were killed.
+gpu_jobs=$((gpu_jobs > 4 ? gpu_jobs / 4 : 1))
 
 # cluster RANKS: a device each, all on the first GPU, all linked.
 cluster()

@@ -8,7 +8,8 @@
 #                                 of CUDA: all end well, and NCCL has carried
 #     kill RANKS RANK MOMENT ...  one is killed so many seconds after the start:
 #                                 the others end soon, and say who it was
-#     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP
+#     stop RANKS RANK MOMENT ...  the same; it is stopped as by SIGSTOP, and they
+#                                 lose patience before they do
 #     token RANKS ...             the last one has another token: it is refused,
 #                                 and the others say so
 #
@@ -117,12 +118,14 @@ if [ "$kind" = kill ] || [ "$kind" = stop ]; then
     moment=$2
     shift 2
     hit=$([ "$kind" = kill ] && echo KILL || echo STOP)
+    hit_after=$([ "$kind" = kill ] && echo 0 || echo 8)
 fi
 start_all "$@"
 if [ -n "$hit" ]; then
     sleep "$moment"
     kill -"$hit" "$(cat "$job/pid.$victim")" || tell "rank $victim is gone"
-    watch_over "$soon" &
+    # Who is stopped is missed when patience ends, after 8 s.
+    watch_over $((hit_after + soon)) &
 else
     watch_over "${MOIRAI_JOB_LIMIT:-300}" &
 fi
