@@ -13,13 +13,18 @@
 #include "base/random.h"
 #include "solvers/search/simplex.h"
 
+/* What is optimised less keeps sums in memory, which takes several times as
+ * long; and nothing is fused, so that all processors round alike. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "fp-contract=off")
+#endif
+
 /* Before a function: it is there once more for processors with vectors of four,
  * and which one runs is chosen when the program is loaded.  Both round alike.
  * Not under sanitizers, which start too late for the choice, and not with
  * clang, which gives such choices names that are not static. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#pragma GCC optimize("O3", "fp-contract=off")
 #define MO_SIMPLEX_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define MO_SIMPLEX_CLONES
