@@ -1,5 +1,5 @@
-/* Claims of solvers/search/proof.h: what is proven of a block holds, and where
- * much cannot be proven, less is tried. */
+/* Claims of solvers/search/proof.h: what is proven of a block holds, where much
+ * cannot be proven, less is tried, and bit by bit comes to the same. */
 #include "solvers/search/proof.h"
 
 #include <stdio.h>
@@ -103,20 +103,35 @@ static void close_proving(proving *p)
     problem_clear(&p->problem);
 }
 
-static mo_proof prove(const proving *p, int64_t target_ns)
+/* With so many steps at a time; *times says how often it went on. */
+static mo_proof prove_by_bits(const proving *p, int64_t target_ns,
+                              int64_t steps, int *times)
 {
     mo_proof proof = { .block = p->block,
                        .pair = p->pair,
                        .how = MO_PROOF_TIMED,
                        .target_ns = target_ns,
                        .effort = EFFORT,
+                       .steps = steps,
                        .fork = p->fork,
                        .failed_ns = INT64_MAX };
 
-    mo_proof_make(p->search.blocks, &proof, NULL);
-    ck_assert_int_eq(proof.status, MO_OK);
-    free(proof.hint.device);
-    free(proof.hint.start_ns);
+    *times = 0;
+    do {
+        mo_proof_make(p->search.blocks, &proof, NULL);
+        ck_assert_int_eq(proof.status, MO_OK);
+        ++*times;
+    } while (proof.climb);
+    return proof;
+}
+
+static mo_proof prove(const proving *p, int64_t target_ns)
+{
+    int times;
+    mo_proof proof = prove_by_bits(p, target_ns, INT64_MAX, &times);
+
+    ck_assert_int_eq(times, 1);
+    mo_proof_drop(&proof);
     return proof;
 }
 
@@ -162,8 +177,61 @@ START_TEST(a_quarter_of_a_target_is_tried)
 }
 END_TEST
 
+START_TEST(bit_by_bit_is_the_same)
+{
+    int64_t n_bits = 0, n_proofs = 0;
+
+    for (int seed = 0; seed < 8; seed++) {
+        proving p;
+        mo_proof whole, bits;
+        int times;
+
+        open_proving(&p, (unsigned) seed);
+        whole = prove(&p, p.optimum_ns + p.optimum_ns / 8);
+        bits = prove_by_bits(&p, p.optimum_ns + p.optimum_ns / 8, 0, &times);
+        ck_assert_int_eq(bits.lower_ns, whole.lower_ns);
+        ck_assert_int_eq(bits.failed_ns, whole.failed_ns);
+        mo_proof_drop(&bits);
+        n_bits += times;
+        n_proofs++;
+        close_proving(&p);
+    }
+    ck_assert_int_gt(n_bits, n_proofs);
+}
+END_TEST
+
+/* What is under way can be left alone. */
+START_TEST(dropped_halfway)
+{
+    bool any = false;
+
+    for (int seed = 0; seed < 8; seed++) {
+        proving p;
+        mo_proof proof;
+
+        open_proving(&p, (unsigned) seed);
+        proof = (mo_proof){ .block = p.block,
+                            .pair = p.pair,
+                            .how = MO_PROOF_TIMED,
+                            .target_ns = p.optimum_ns + p.optimum_ns / 8,
+                            .effort = EFFORT,
+                            .fork = p.fork,
+                            .failed_ns = INT64_MAX };
+        mo_proof_make(p.search.blocks, &proof, NULL);
+        any |= proof.climb != NULL;
+        mo_proof_drop(&proof);
+        ck_assert_ptr_null(proof.climb);
+        ck_assert_ptr_null(proof.hint.device);
+        close_proving(&p);
+    }
+    ck_assert(any);
+}
+END_TEST
+
 SUITE(proof)
 {
+    TEST(bit_by_bit_is_the_same);
+    TEST(dropped_halfway);
     SOME(nothing_above_the_optimum_is_proven, 80, 16);
     TEST(a_quarter_of_a_target_is_tried);
 }

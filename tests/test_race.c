@@ -314,7 +314,7 @@ START_TEST(only_who_receives_the_shared_tensor_reads_it)
         for (int k = 0; k < N_DEVICES; k++)
             receives[k] = set >> k & 1;
         MUST(mo_fork_suggest(f.fork, &f.places.regime, u, v, 300000, receives,
-                             NULL, &hint, &suggested, &err));
+                             _i / 16.0, NULL, &hint, &suggested, &err));
         for (int i = 0; i < f.segment.n && suggested; i++)
             if (i % BRANCH != BRANCH - 1)
                 ck_assert_msg(device[i] == u || receives[device[i]],
@@ -334,7 +334,7 @@ START_TEST(what_takes_too_long_is_not_suggested)
 
     make_fork(&f, 12, _i);
     MUST(mo_fork_suggest(f.fork, &f.places.regime, pair_of(&f) / N_DEVICES,
-                         pair_of(&f) % N_DEVICES, 1000, NULL, NULL, &hint,
+                         pair_of(&f) % N_DEVICES, 1000, NULL, 0.5, NULL, &hint,
                          &suggested, &err));
     ck_assert(!suggested);
     forked_clear(&f);

@@ -30,6 +30,8 @@ enum {
     LOOK_ROUNDS = 8   /* suggest should be close to what can be */
 };
 
+#define MIDDLE 0.5
+
 typedef struct search {
     const mo_timed_case *c;
     mo_timed_master *master;
@@ -86,53 +88,58 @@ static mo_status look(search *s, bool *open, mo_error *err)
     return status;
 }
 
-static mo_status run(search *s, const mo_timed_options *options, bool *refuted,
-                     mo_error *err)
+/* Until all is refuted, or something stays open, or that is enough for now. */
+static mo_status run(search *s, int64_t steps, const mo_timed_options *options,
+                     bool *done, bool *refuted, mo_error *err)
 {
+    int64_t before = mo_timed_master_steps(s->master);
     bool open = false;
     mo_status status = MO_OK;
 
-    while (s->n > 0 && !open && status == MO_OK)
+    while (s->n > 0 && !open && status == MO_OK &&
+           mo_timed_master_steps(s->master) - before <= steps)
         status = look(s, &open, err);
-    *refuted = status == MO_OK && !open;
+    *done = status != MO_OK || open || s->n == 0;
+    *refuted = status == MO_OK && !open && s->n == 0;
     if (open && options->device)
-        status = mo_timed_suggest(s->c, mo_timed_master_pool(s->master),
+        status = mo_timed_suggest(s->c, mo_timed_master_pool(s->master), MIDDLE,
                                   options->device, options->start_ns,
                                   options->suggested, err);
     return status;
 }
 
-static int effort_of(const mo_timed_options *options)
+static int within_limits(int effort)
 {
-    int effort = options->effort < MAX_EFFORT ? options->effort : MAX_EFFORT;
-
-    return effort > 1 ? effort : 1;
+    return effort < 1 ? 1 : effort < MAX_EFFORT ? effort : MAX_EFFORT;
 }
 
-static mo_status refute(const mo_timed_case *c, const mo_timed_options *options,
-                        bool *refuted, mo_error *err)
+/* Ready to look at the case; with nothing on the stack where it is refuted
+ * already. */
+static mo_status open_search(search *s, const mo_timed_case *c, int effort,
+                             mo_error *err)
 {
-    int effort = effort_of(options);
-    search s = { .c = c,
-                 .effort = { STEPS, ROUNDS, options->stop },
-                 .at_last = { LAST_STEPS, LAST_ROUNDS, options->stop },
-                 .states = MAX_STATES << (effort - 1),
-                 .max_limits = 2 + 2 * effort };
-    mo_status status = mo_timed_state_new(c, &s.stack[0], err);
+    mo_status status;
 
+    *s = (search){ .c = c,
+                   .effort = { STEPS, ROUNDS, NULL },
+                   .at_last = { LAST_STEPS, LAST_ROUNDS, NULL },
+                   .states = MAX_STATES << (effort - 1),
+                   .max_limits = 2 + 2 * effort };
+    status = mo_timed_state_new(c, &s->stack[0], err);
     if (status != MO_OK)
         return status;
-    s.n = 1;
-    *refuted = !mo_timed_state_narrow(c, s.stack[0]);
-    if (!*refuted) {
-        status = mo_timed_master_new(c, s.stack[0], &s.master, err);
-        if (status == MO_OK)
-            status = run(&s, options, refuted, err);
-    }
-    while (s.n > 0)
-        mo_timed_state_free(s.stack[--s.n]);
-    mo_timed_master_free(s.master);
-    return status;
+    s->n = 1;
+    if (mo_timed_state_narrow(c, s->stack[0]))
+        return mo_timed_master_new(c, s->stack[0], &s->master, err);
+    mo_timed_state_free(s->stack[--s->n]);
+    return MO_OK;
+}
+
+static void close_search(search *s)
+{
+    while (s->n > 0)
+        mo_timed_state_free(s->stack[--s->n]);
+    mo_timed_master_free(s->master);
 }
 
 /* The more there is to look at, the coarser; 0: too much. */
@@ -177,19 +184,70 @@ static void stop_asking(asking *q)
     mo_timed_tree_free(q->tree);
 }
 
+struct mo_timed_question {
+    asking asking;
+    search search;
+};
+
+mo_status mo_timed_question_new(const mo_fork *fork, const mo_regime *regime,
+                                int a, int b, int64_t time_ns, int effort,
+                                mo_timed_question **question, mo_error *err)
+{
+    mo_timed_question *q = calloc(1, sizeof *q);
+    mo_status status;
+
+    if (!q)
+        return mo_fail_memory(err);
+    status = ask(fork, regime, a, b, time_ns, &q->asking, err);
+    if (status == MO_OK && q->asking.c)
+        status =
+            open_search(&q->search, q->asking.c, within_limits(effort), err);
+    if (status == MO_OK)
+        *question = q;
+    else
+        mo_timed_question_free(q);
+    return status;
+}
+
+void mo_timed_question_free(mo_timed_question *q)
+{
+    if (!q)
+        return;
+    close_search(&q->search);
+    stop_asking(&q->asking);
+    free(q);
+}
+
+mo_status mo_timed_question_go(mo_timed_question *q, int64_t steps,
+                               const mo_timed_options *options, bool *done,
+                               bool *refuted, mo_error *err)
+{
+    search *s = &q->search;
+
+    *done = true;
+    *refuted = q->asking.c && s->n == 0;
+    if (options->suggested)
+        *options->suggested = false;
+    if (s->n == 0)
+        return MO_OK;
+    s->effort.stop = s->at_last.stop = options->stop;
+    return run(s, steps, options, done, refuted, err);
+}
+
 mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
                         int b, int64_t time_ns, const mo_timed_options *options,
                         bool *refuted, mo_error *err)
 {
-    asking q;
-    mo_status status = ask(fork, regime, a, b, time_ns, &q, err);
+    mo_timed_question *q = NULL;
+    bool done;
+    mo_status status = mo_timed_question_new(fork, regime, a, b, time_ns,
+                                             options->effort, &q, err);
 
     *refuted = false;
-    if (options->suggested)
-        *options->suggested = false;
-    if (status == MO_OK && q.c)
-        status = refute(q.c, options, refuted, err);
-    stop_asking(&q);
+    if (status == MO_OK)
+        status =
+            mo_timed_question_go(q, INT64_MAX, options, &done, refuted, err);
+    mo_timed_question_free(q);
     return status;
 }
 
@@ -203,8 +261,8 @@ static void assume(const mo_timed_case *c, const bool *receives,
 }
 
 static mo_status suggest(const mo_timed_case *c, const bool *receives,
-                         const mo_stop *stop, mo_hint *hint, bool *suggested,
-                         mo_error *err)
+                         double point, const mo_stop *stop, mo_hint *hint,
+                         bool *suggested, mo_error *err)
 {
     mo_timed_effort effort = { LOOK_STEPS, LOOK_ROUNDS, stop };
     mo_timed_master *master = NULL;
@@ -220,8 +278,8 @@ static mo_status suggest(const mo_timed_case *c, const bool *receives,
             status = mo_timed_master_try(master, state, &effort, &refuted, err);
         if (status == MO_OK && !refuted)
             status =
-                mo_timed_suggest(c, mo_timed_master_pool(master), hint->device,
-                                 hint->start_ns, suggested, err);
+                mo_timed_suggest(c, mo_timed_master_pool(master), point,
+                                 hint->device, hint->start_ns, suggested, err);
     }
     mo_timed_master_free(master);
     mo_timed_state_free(state);
@@ -230,15 +288,15 @@ static mo_status suggest(const mo_timed_case *c, const bool *receives,
 
 mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
                           int b, int64_t time_ns, const bool *receives,
-                          const mo_stop *stop, mo_hint *hint, bool *suggested,
-                          mo_error *err)
+                          double point, const mo_stop *stop, mo_hint *hint,
+                          bool *suggested, mo_error *err)
 {
     asking q;
     mo_status status = ask(fork, regime, a, b, time_ns, &q, err);
 
     *suggested = false;
     if (status == MO_OK && q.c)
-        status = suggest(q.c, receives, stop, hint, suggested, err);
+        status = suggest(q.c, receives, point, stop, hint, suggested, err);
     stop_asking(&q);
     return status;
 }

@@ -30,13 +30,30 @@ mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
                         int b, int64_t time_ns, const mo_timed_options *options,
                         bool *refuted, mo_error *err);
 
+/* The same, bit by bit. */
+typedef struct mo_timed_question mo_timed_question;
+
+/* fork must outlive it. */
+mo_status mo_timed_question_new(const mo_fork *fork, const mo_regime *regime,
+                                int a, int b, int64_t time_ns, int effort,
+                                mo_timed_question **question, mo_error *err);
+void mo_timed_question_free(mo_timed_question *question);
+
+/* Goes on for some more than so many steps to better prices; *done: it is
+ * answered.  However it is divided, the answer is the same.  The options'
+ * effort does not count. */
+mo_status mo_timed_question_go(mo_timed_question *question, int64_t steps,
+                               const mo_timed_options *options, bool *done,
+                               bool *refuted, mo_error *err);
+
 /* After one look at prices: what they suggest for all to be done within
  * time_ns, with the shared tensor coming to those devices that receive it
- * (NULL: to any) and read on each of them.  hint has room for all ops of the
- * fork's segment. */
+ * (NULL: to any) and read on each of them.  Parts of branches become whole ones
+ * by point, from 0 to 1: others, other counts of them.  hint has room for all
+ * ops of the fork's segment. */
 mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
                           int b, int64_t time_ns, const bool *receives,
-                          const mo_stop *stop, mo_hint *hint, bool *suggested,
-                          mo_error *err);
+                          double point, const mo_stop *stop, mo_hint *hint,
+                          bool *suggested, mo_error *err);
 
 #endif

@@ -21,8 +21,7 @@
 #include "solvers/search/tables.h"
 
 enum {
-    MOST_PROOFS = 4, /* in a round */
-    FEW_PROOFS = 2,
+    FEW_PROOFS = 2, /* in a round */
     ONE_PROOF = 1,
     FIRST_PROOFS = 3, /* rounds before it are for schedules, and quick proofs */
     CASES_EVERY = 8   /* rounds */
@@ -147,7 +146,7 @@ static int most_proofs(const round *r, double hoped)
     if (has_races(r) &&
         (double) r->search->lower_ns >= (1 - SMALL_GAP) * upper_ns)
         return ONE_PROOF;
-    return hoped > MUCH_HOPE ? FEW_PROOFS : MOST_PROOFS;
+    return hoped > MUCH_HOPE ? FEW_PROOFS : MO_MOST_PROOFS;
 }
 
 static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
@@ -221,7 +220,7 @@ static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
     if (status == MO_OK && s->blocks)
         status = mo_prover_new(s, &prover, err);
     r.tries = calloc(MO_MOST_TRIES, sizeof *r.tries);
-    r.proofs = calloc(MOST_PROOFS, sizeof *r.proofs);
+    r.proofs = calloc(MO_MOST_PROOFS, sizeof *r.proofs);
     if (status == MO_OK && (!r.tries || !r.proofs))
         status = mo_fail_memory(err);
     if (status == MO_OK)

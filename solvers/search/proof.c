@@ -35,64 +35,116 @@ static void clear_hint(mo_hint *hint)
     *hint = (mo_hint){ 0 };
 }
 
-/* Whether the block cannot be done before a target. */
-static mo_status refute(const mo_blocks *b, mo_proof *it, int64_t target_ns,
-                        const mo_timed_options *options, bool *refuted,
-                        mo_error *err)
-{
-    const mo_segment *s = b->blocks[it->block].segment;
-    int n = b->kinds->x->n_devices;
-    /* What cannot end by then takes a nanosecond more. */
-    mo_status status = mo_fork_timed(
-        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
-        device_of(s->v, it->pair % n), target_ns - 1, options, refuted, err);
+/* The targets that are tried, one after the other. */
+struct mo_climb {
+    mo_timed_question *question; /* about the target, if it was asked yet */
+    int64_t target_ns;
+    int rungs; /* so far */
+    bool any;  /* hint */
+};
 
-    if (status == MO_OK && *refuted)
-        it->lower_ns = target_ns;
-    else if (!*refuted)
-        it->failed_ns = target_ns;
-    return status;
-}
-
-/* Half of what was too much is tried next: there is no telling beforehand how
- * much can be proven.  The hint is that of the least target that failed. */
-static mo_status climb(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
-                       mo_error *err)
-{
-    int64_t known_ns = b->blocks[it->block].lower_ns[it->pair];
-    int64_t target_ns = it->target_ns;
-    bool refuted = false, suggested = false, any = false;
-    mo_timed_options options = { .effort = it->effort,
-                                 .stop = stop,
-                                 .device = it->hint.device,
-                                 .start_ns = it->hint.start_ns,
-                                 .suggested = &suggested };
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < RUNGS && !refuted && target_ns > known_ns &&
-                    status == MO_OK && !mo_stop_now(stop);
-         i++) {
-        status = refute(b, it, target_ns, &options, &refuted, err);
-        any |= suggested;
-        target_ns = known_ns + (target_ns - known_ns) / 2;
-    }
-    if (status != MO_OK || !any)
-        clear_hint(&it->hint);
-    return status;
-}
-
-static mo_status be_timed(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
-                          mo_error *err)
+static mo_status begin_climb(const mo_blocks *b, mo_proof *it, mo_error *err)
 {
     size_t n = (size_t) b->blocks[it->block].segment->n;
 
+    it->climb = calloc(1, sizeof *it->climb);
     it->hint.device = malloc(n * sizeof *it->hint.device);
     it->hint.start_ns = malloc(n * sizeof *it->hint.start_ns);
-    if (!it->hint.device || !it->hint.start_ns) {
-        clear_hint(&it->hint);
+    if (!it->climb || !it->hint.device || !it->hint.start_ns)
         return mo_fail_memory(err);
-    }
-    return climb(b, it, stop, err);
+    it->climb->target_ns = it->target_ns;
+    return MO_OK;
+}
+
+static void end_climb(mo_proof *it)
+{
+    if (it->climb)
+        mo_timed_question_free(it->climb->question);
+    free(it->climb);
+    it->climb = NULL;
+}
+
+static mo_status ask(const mo_blocks *b, mo_proof *it, mo_error *err)
+{
+    const mo_segment *s = b->blocks[it->block].segment;
+    int n = b->kinds->x->n_devices;
+
+    if (it->climb->question)
+        return MO_OK;
+    /* What cannot end by then takes a nanosecond more. */
+    return mo_timed_question_new(
+        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
+        device_of(s->v, it->pair % n), it->climb->target_ns - 1, it->effort,
+        &it->climb->question, err);
+}
+
+/* Half of what was too much is tried next: there is no telling beforehand how
+ * much can be proven. */
+static void take_answer(mo_proof *it, int64_t known_ns, bool refuted)
+{
+    mo_climb *c = it->climb;
+
+    mo_timed_question_free(c->question);
+    c->question = NULL;
+    c->rungs = refuted ? RUNGS : c->rungs + 1;
+    if (refuted)
+        it->lower_ns = c->target_ns;
+    else
+        it->failed_ns = c->target_ns;
+    c->target_ns = known_ns + (c->target_ns - known_ns) / 2;
+}
+
+/* Whether the block cannot be done before the target; *done: it is answered.
+ * The hint is that of the least target that failed. */
+static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+                        bool *done, mo_error *err)
+{
+    int64_t known_ns = b->blocks[it->block].lower_ns[it->pair];
+    bool suggested = false, refuted = false;
+    mo_timed_options options = { .stop = stop,
+                                 .device = it->hint.device,
+                                 .start_ns = it->hint.start_ns,
+                                 .suggested = &suggested };
+    mo_status status = ask(b, it, err);
+
+    if (status == MO_OK)
+        status = mo_timed_question_go(it->climb->question, it->steps, &options,
+                                      done, &refuted, err);
+    if (status != MO_OK)
+        return status;
+    it->climb->any |= suggested;
+    if (*done)
+        take_answer(it, known_ns, refuted);
+    return MO_OK;
+}
+
+static bool is_at_top(const mo_blocks *b, const mo_proof *it)
+{
+    return it->climb->rungs >= RUNGS ||
+           it->climb->target_ns <= b->blocks[it->block].lower_ns[it->pair];
+}
+
+/* Stopped or not, only what has been answered is left behind. */
+static mo_status be_timed(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
+                          mo_error *err)
+{
+    mo_status status = it->climb ? MO_OK : begin_climb(b, it, err);
+    bool done = true;
+
+    while (status == MO_OK && done && !is_at_top(b, it) && !mo_stop_now(stop))
+        status = refute(b, it, stop, &done, err);
+    if (status == MO_OK && !done)
+        return MO_OK;
+    if (status != MO_OK || !it->climb->any)
+        clear_hint(&it->hint);
+    end_climb(it);
+    return status;
+}
+
+void mo_proof_drop(mo_proof *it)
+{
+    end_climb(it);
+    clear_hint(&it->hint);
 }
 
 /* The block as an instance of its own.  The clock begins when u has ended and

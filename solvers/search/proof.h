@@ -1,7 +1,8 @@
 /*
  * proof.h - one attempt to raise what is proven of a block between two devices.
  *
- * As with try.h, attempts change nothing but themselves.
+ * As with try.h, attempts change nothing but themselves.  Those that take long
+ * are made bit by bit, so that nobody has to wait for them.
  */
 #ifndef MO_SEARCH_PROOF_H
 #define MO_SEARCH_PROOF_H
@@ -19,6 +20,9 @@ typedef enum mo_proof_way {
     MO_PROOF_EXACT
 } mo_proof_way;
 
+/* How far an attempt has come. */
+typedef struct mo_climb mo_climb;
+
 typedef struct mo_proof {
     int block, pair;
     mo_proof_way how;
@@ -26,6 +30,10 @@ typedef struct mo_proof {
         target_ns; /* to be refuted, or a part of it, but for the fast way */
     int effort;    /* from 1 on; doubles */
     const mo_fork *fork;
+    int64_t steps; /* of the timed way, at a time */
+
+    mo_climb *climb; /* NULL: it has not begun, or has ended; else it is to be
+                        made on, or dropped */
 
     /* What came of it. */
     int64_t lower_ns;
@@ -37,5 +45,8 @@ typedef struct mo_proof {
 } mo_proof;
 
 void mo_proof_make(const mo_blocks *blocks, mo_proof *it, const mo_stop *stop);
+
+/* Frees what it has of its own, hint and all. */
+void mo_proof_drop(mo_proof *it);
 
 #endif

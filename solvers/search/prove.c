@@ -4,7 +4,8 @@
 #include <string.h>
 
 enum {
-    FAST_WORK = 20000 /* ops by pairs, to be looked at the fast way at once */
+    FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
+    STEPS = 1200       /* of a proof in a round: about as long as an attempt */
 };
 
 #define ENOUGH 0.02 /* a gap, where nobody asks for another */
@@ -97,6 +98,8 @@ void mo_prover_free(mo_prover *m)
     free(m->times_ns);
     free(m->uses);
     free(m->pairs);
+    for (int i = 0; i < m->n_going; i++)
+        mo_proof_drop(&m->going[i]);
     free(m);
 }
 
@@ -142,6 +145,7 @@ static mo_status add(mo_prover *m, int block, int pair, mo_proof_way how,
                          .how = how,
                          .target_ns = m->raised_ns[block][pair],
                          .effort = aim_of(m, block, pair)->effort,
+                         .steps = STEPS,
                          .fork = m->forks[block],
                          .failed_ns = INT64_MAX };
     return status;
@@ -195,16 +199,52 @@ mo_status mo_prover_begin(mo_prover *m, mo_proof **proofs, int *n,
     return status;
 }
 
+/* What it aims at has been proven by now, or seen to be wrong. */
+static bool is_vain(const mo_prover *m, const mo_proof *it)
+{
+    const mo_block *b = &m->blocks->blocks[it->block];
+
+    return b->lower_ns[it->pair] >= it->target_ns ||
+           b->seen_ns[it->pair] < it->target_ns;
+}
+
+static void go_on(mo_prover *m, mo_proof *proofs, int most, int *n)
+{
+    int left = 0;
+
+    for (int i = 0; i < m->n_going; i++) {
+        mo_proof *it = &m->going[i];
+
+        if (is_vain(m, it))
+            mo_proof_drop(it);
+        else if (*n < most)
+            proofs[(*n)++] = *it;
+        else
+            m->going[left++] = *it;
+    }
+    m->n_going = left;
+}
+
+static bool is_under_way(const mo_proof *proofs, int n, int block, int pair)
+{
+    for (int i = 0; i < n; i++)
+        if (proofs[i].block == block && proofs[i].pair == pair)
+            return true;
+    return false;
+}
+
 /* Those that were raised first are on the shortest paths. */
 static mo_status plan_targets(mo_prover *m, mo_proof *proofs, int most, int *n,
                               mo_error *err)
 {
     mo_status status = MO_OK;
+    int n_before = *n;
 
     for (int turn = 1; turn <= mo_prover_most_paths(m) && *n < most; turn++)
         for (int i = 0; i < m->blocks->n; i++)
             for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
-                if (aim_of(m, i, p)->turn == turn)
+                if (aim_of(m, i, p)->turn == turn &&
+                    !is_under_way(proofs, n_before, i, p))
                     status =
                         add(m, i, p,
                             is_small(m, i) ? MO_PROOF_EXACT : MO_PROOF_TIMED,
@@ -239,6 +279,9 @@ mo_status mo_prover_plan(mo_prover *m, bool take_time, double hoped,
     status = plan_fast(m, proofs, most, n, err);
     if (status != MO_OK || *n > 0 || !take_time || upper_ns <= lower_ns)
         return status;
+    go_on(m, proofs, most, n);
+    if (*n == most)
+        return MO_OK;
     do {
         status = mo_prover_reach(m, goal_of(m, hoped), err);
         if (status == MO_OK)
@@ -252,6 +295,10 @@ void mo_prover_take(mo_prover *m, mo_proof *it)
     int64_t *lower_ns = &m->blocks->blocks[it->block].lower_ns[it->pair];
     mo_aim *a = aim_of(m, it->block, it->pair);
 
+    if (it->climb) {
+        m->going[m->n_going++] = *it;
+        return;
+    }
     if (it->how == MO_PROOF_FAST)
         a->effort = MO_PROVE_TIMED_EFFORT;
     else if (it->failed_ns < a->failed_ns)

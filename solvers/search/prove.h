@@ -24,13 +24,16 @@ void mo_prover_free(mo_prover *prover);
 mo_status mo_prover_begin(mo_prover *prover, mo_proof **proofs, int *n,
                           mo_error *err);
 
-/* What to prove next, at most so many; 0: nothing is worth it.  Without
- * take_time only what is done in moments.  hoped is the part of the makespan
+enum { MO_MOST_PROOFS = 4 };
+
+/* What to prove next, at most so many and MO_MOST_PROOFS; 0: nothing is worth
+ * it.  Those that are under way go on first.  Without take_time only what is
+ * done in moments.  hoped is the part of the makespan
  * that may still be saved: what is above that cannot be proven. */
 mo_status mo_prover_plan(mo_prover *prover, bool take_time, double hoped,
                          mo_proof *proofs, int most, int *n, mo_error *err);
 
-/* Takes over what came of an attempt. */
+/* Takes over what came of an attempt so far. */
 void mo_prover_take(mo_prover *prover, mo_proof *it);
 
 #endif

@@ -32,6 +32,8 @@ struct mo_prover {
     int64_t **times_ns;  /* by kind and pair: what those come to */
     int *uses;           /* by kind and pair: on the path */
     int *pairs;          /* by segment of a kind */
+    mo_proof going[MO_MOST_PROOFS]; /* under way, the first to begin first */
+    int n_going;
 };
 
 static inline mo_aim *aim_of(const mo_prover *m, int block, int pair)

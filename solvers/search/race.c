@@ -9,7 +9,7 @@
 
 enum {
     TIMES = 4,          /* asked for, of each set of devices, ... */
-    MORE_TIMES = 12,    /* ... or of only one */
+    MORE_TIMES = 32,    /* ... or of only one */
     MOST_RECEIVERS = 4, /* all sets of so many are looked at */
     MOST = (TIMES << MOST_RECEIVERS) + 1,
     GO_ON = 4, /* one in so many, for so many times as long */
@@ -79,7 +79,8 @@ static void close_race(race *r)
 
 /* What prices suggest for a time; nothing, where they tell that it is too
  * short. */
-static mo_status enter_hint(race *r, int64_t time_ns, mo_error *err)
+static mo_status enter_hint(race *r, int64_t time_ns, double point,
+                            mo_error *err)
 {
     const mo_fork *fork = r->options->fork;
     int pair = r->options->pair, n = r->x->n_devices;
@@ -88,7 +89,7 @@ static mo_status enter_hint(race *r, int64_t time_ns, mo_error *err)
     mo_status status =
         mo_fork_suggest(fork, r->regime, end_of(fork->segment.u, pair / n),
                         end_of(fork->segment.v, pair % n), time_ns,
-                        r->n_receivers > 0 ? r->receives : NULL,
+                        r->n_receivers > 0 ? r->receives : NULL, point,
                         r->options->anneal->stop, &r->hint, &suggested, err);
 
     if (status == MO_OK && suggested)
@@ -124,7 +125,7 @@ static mo_status enter_start(race *r, mo_error *err)
     return status;
 }
 
-/* At times that differ from race to race. */
+/* At times, and divided by points, that differ from race to race. */
 static mo_status enter_set(race *r, int set, int times, mo_error *err)
 {
     const mo_race_options *o = r->options;
@@ -138,7 +139,8 @@ static mo_status enter_set(race *r, int set, int times, mo_error *err)
         r->receives[r->receivers[i]] = set >> i & 1;
     for (int t = 0;
          t < times && status == MO_OK && !mo_stop_now(o->anneal->stop); t++)
-        status = enter_hint(r, first_ns + step_ns * t, err);
+        status =
+            enter_hint(r, first_ns + step_ns * t, mo_random_unit(&random), err);
     return status;
 }
 

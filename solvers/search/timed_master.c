@@ -47,6 +47,7 @@ struct mo_timed_master {
     double *point;     /* by good: prices to look at */
     double best_value; /* of the program's best prices */
     double items;      /* an upper limit of what is added up for a value */
+    int64_t steps;     /* so far */
 };
 
 static void begin_goods(mo_timed_master *m)
@@ -291,6 +292,7 @@ static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
     bool cut = false;
     mo_status status = MO_OK;
 
+    m->steps++;
     if (!mo_timed_program_solve(m->program)) {
         *on = (*rounds)-- > 0;
         return *on ? mo_timed_program_begin(m->program, err) : MO_OK;
@@ -329,6 +331,11 @@ mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
     if (status == MO_OK)
         mo_timed_program_weigh(m->program);
     return status;
+}
+
+int64_t mo_timed_master_steps(const mo_timed_master *m)
+{
+    return m->steps;
 }
 
 const mo_timed_pool *mo_timed_master_pool(const mo_timed_master *m)

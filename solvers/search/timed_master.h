@@ -8,6 +8,8 @@
 #ifndef MO_SEARCH_TIMED_MASTER_H
 #define MO_SEARCH_TIMED_MASTER_H
 
+#include <stdint.h>
+
 #include "base/stop.h"
 #include "solvers/search/timed_pool.h"
 
@@ -30,6 +32,9 @@ mo_status mo_timed_master_try(mo_timed_master *master,
                               const mo_timed_state *state,
                               const mo_timed_effort *effort, bool *refuted,
                               mo_error *err);
+
+/* Steps that all of that has taken so far. */
+int64_t mo_timed_master_steps(const mo_timed_master *master);
 
 /* If not: ways to run the branches that hold the resources no longer than they
  * are there, when a part of each branch may go one way and a part another: the

@@ -4,7 +4,8 @@
 
 /*
  * The ways of a class, one after the other, divide its branches by their
- * weights; a branch goes the way that its middle falls into:
+ * weights; a branch goes the way that a point of it, such as its middle, falls
+ * into:
  *
  *     way     |---- 1 ----|-- 2 --|------- 3 -------|
  *     branch  |  0  |  1  |  2  |  3  |  4  |  5  |
@@ -38,6 +39,7 @@ static const mo_timed_pattern *way_at(const mo_timed_pool *pool, int class,
 
 typedef struct suggestion {
     const mo_timed_case *c;
+    double point;         /* of a branch, from 0 to 1 */
     int first_op, *place; /* of ops in the segment: place[op - first_op] */
     int *device;
     int64_t *start_ns;
@@ -53,7 +55,8 @@ static bool give(const suggestion *s, const mo_timed_pool *pool, int class,
     int at = s->place[of->members[branch * of->n + j] - s->first_op];
     double equals = (double) of->count * tree->nodes[node].total;
     double number = (double) branch * tree->nodes[node].total + seen;
-    const mo_timed_pattern *p = way_at(pool, class, (number + 0.5) / equals);
+    const mo_timed_pattern *p =
+        way_at(pool, class, (number + s->point) / equals);
 
     if (!p)
         return false;
@@ -96,11 +99,13 @@ static void find_range(const mo_segment *segment, int *first, int *last)
 }
 
 mo_status mo_timed_suggest(const mo_timed_case *c, const mo_timed_pool *pool,
-                           int *device, int64_t *start_ns, bool *suggested,
-                           mo_error *err)
+                           double point, int *device, int64_t *start_ns,
+                           bool *suggested, mo_error *err)
 {
     const mo_segment *segment = &c->fork->segment;
-    suggestion s = { .c = c, .device = device, .start_ns = start_ns };
+    suggestion s = {
+        .c = c, .point = point, .device = device, .start_ns = start_ns
+    };
     int last, *seen = calloc((size_t) c->n_nodes + 1, sizeof *seen);
 
     find_range(segment, &s.first_op, &last);

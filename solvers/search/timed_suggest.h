@@ -7,10 +7,10 @@
 #include "solvers/search/timed_pool.h"
 
 /* By op of the fork's segment, in its order: where, and since when; not a
- * schedule, only what one may begin with.  *suggested: every op has got a
- * device. */
+ * schedule, only what one may begin with.  A branch goes the way that has the
+ * point of it, from 0 to 1.  *suggested: every op has got a device. */
 mo_status mo_timed_suggest(const mo_timed_case *c, const mo_timed_pool *pool,
-                           int *device, int64_t *start_ns, bool *suggested,
-                           mo_error *err);
+                           double point, int *device, int64_t *start_ns,
+                           bool *suggested, mo_error *err);
 
 #endif
