@@ -4,6 +4,9 @@
 /* Ops that move together: one of so many more ends a set. */
 enum { LARGEST_SET = 24, SET_ENDS = 12 };
 
+/* Of those that are exchanged: the most ops, and so many are looked at. */
+enum { LARGEST_PART = 3, CANDIDATES = 8 };
+
 static int unit_device(const mo_walk *w, int unit)
 {
     return w->at->device[w->units->ops[w->units->start[unit]]];
@@ -190,12 +193,8 @@ static int grow_backward(mo_walk *w, int op, int most)
 }
 
 /* Ops of one device, connected by flows. */
-static int find_set(mo_walk *w, int op)
+static int find_set(mo_walk *w, int op, int most)
 {
-    int most = 2;
-
-    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
-        most++;
     switch (mo_walk_below(w, 3)) {
     case 0:
         return grow_forward(w, op, most);
@@ -206,15 +205,74 @@ static int find_set(mo_walk *w, int op)
     }
 }
 
-bool mo_walk_step_set(mo_walk *w, int op)
+/* How many of the set's ops go. */
+static int place_set(mo_walk *w, int n, int device)
 {
-    int n = find_set(w, op);
-    int device = choose_device(w, w->set[mo_walk_below(w, n)]);
-    bool moved = false;
+    int moved = 0;
 
     for (int i = 0; i < n; i++)
-        moved |= mo_walk_place(w, w->set[i], device);
+        moved += mo_walk_place(w, w->set[i], device);
     return moved;
+}
+
+static bool has_moved(const mo_walk *w, int op)
+{
+    for (int i = 0; i < w->n_moves; i++)
+        if (w->moves[i].unit == w->units->of_op[op])
+            return true;
+    return false;
+}
+
+bool mo_walk_step_set(mo_walk *w, int op)
+{
+    int most = 2, n, device;
+
+    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
+        most++;
+    n = find_set(w, op, most);
+    device = choose_device(w, w->set[mo_walk_below(w, n)]);
+    return place_set(w, n, device) > 0;
+}
+
+/* Of some ops of a device that may go, one that takes there and would take at
+ * home about as much as is wanted; -1: there is none. */
+static int find_other(mo_walk *w, int device, int home, int64_t there_ns,
+                      int64_t home_ns)
+{
+    int64_t least_ns = INT64_MAX;
+    int best = -1;
+
+    for (int i = 0; i < CANDIDATES; i++) {
+        int op = mo_walk_below(w, w->x->n);
+        int64_t more_ns = mo_instance_p_ns(w->x, op, home) - home_ns;
+        int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
+        int64_t worst_ns = more_ns > less_ns ? more_ns : less_ns;
+
+        if (w->at->device[op] != device || has_moved(w, op) ||
+            w->units->pin[w->units->of_op[op]] != MO_FREE ||
+            worst_ns >= least_ns)
+            continue;
+        least_ns = worst_ns;
+        best = op;
+    }
+    return best;
+}
+
+bool mo_walk_step_exchange(mo_walk *w, int op)
+{
+    int home = w->at->device[op], n, other;
+    int device = choose_device(w, op);
+    int64_t home_ns = 0, there_ns = 0;
+
+    n = find_set(w, op, 1 + mo_walk_below(w, LARGEST_PART));
+    if (place_set(w, n, device) < n)
+        return false;
+    for (int i = 0; i < n; i++) {
+        home_ns += mo_instance_p_ns(w->x, w->set[i], home);
+        there_ns += mo_instance_p_ns(w->x, w->set[i], device);
+    }
+    other = find_other(w, device, home, there_ns, home_ns);
+    return other >= 0 && mo_walk_place(w, other, home);
 }
 
 bool mo_walk_step_branch(mo_walk *w)

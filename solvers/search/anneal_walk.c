@@ -100,6 +100,8 @@ static bool step_on_delay(mo_walk *w)
         return mo_walk_step_order(w, op_of(w, delay->node));
     if (pick < 9)
         return mo_walk_step_tree(w, op_of(w, delay->node));
+    if (pick < 12)
+        return mo_walk_step_exchange(w, op_of(w, delay->node));
     return mo_walk_step_place(w, op_of(w, delay->node));
 }
 
@@ -117,6 +119,8 @@ static bool step_anywhere(mo_walk *w)
         return mo_walk_step_set(w, op);
     if (pick < 12)
         return mo_walk_step_tree(w, op);
+    if (pick < 14)
+        return mo_walk_step_exchange(w, op);
     return mo_walk_step_place(w, op);
 }
 

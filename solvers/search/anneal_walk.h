@@ -92,6 +92,11 @@ bool mo_walk_place(mo_walk *w, int op, int device);
 bool mo_walk_step_place(mo_walk *w, int op);
 bool mo_walk_step_set(mo_walk *w, int op);
 bool mo_walk_step_branch(mo_walk *w);
+
+/* Something goes to another device and something else comes from there, so that
+ * loads change by less than an op takes. */
+bool mo_walk_step_exchange(mo_walk *w, int op);
+
 bool mo_walk_step_tree(mo_walk *w, int op);
 bool mo_walk_step_order(mo_walk *w, int op);
 bool mo_walk_step_release(mo_walk *w, int op);

@@ -22,6 +22,7 @@ enum {
                            many a level later, ... */
     RACE_LEVELS = 3,    /* ... up to this one, as what is annealed there */
     RACE_PATIENCE = 4,  /* of winners, when others have had their time */
+    WALK_PATIENCE = 2,  /* of annealing in between */
     RACE_PART = 12,  /* part of what a block takes at least, to look above it */
     FEW_OPS = 20000, /* so many are worth that in any case */
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
@@ -261,11 +262,23 @@ static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
 }
 
 /* Many equal branches are divided anew, again and again: what comes of a race
- * depends on chance more than on its length, and what is best of several cannot
- * be made much better by annealing, which is tried now and then. */
+ * depends on chance more than on its length.  What is best of several is
+ * annealed in between. */
 static bool is_race_next(const mo_improver *m, int number, int copy, int level)
 {
-    return is_crowd(m, number) && level > 1 && (level % 2 == 0 || copy > 0);
+    if (!is_crowd(m, number) || level == 1)
+        return false;
+    if (level <= RACE_LEVELS)
+        return level % 2 == 0 || copy > 0;
+    return copy > 1 || (level + copy) % 2 == 0;
+}
+
+static int patience_of(const mo_improver *m, int number, mo_try_way how,
+                       int level)
+{
+    if (!is_crowd(m, number) || level <= RACE_LEVELS)
+        return 0;
+    return how == MO_TRY_RACE ? RACE_PATIENCE : WALK_PATIENCE;
 }
 
 /* Only the first of several attempts searches through or asks a solver.  Along
@@ -346,13 +359,14 @@ static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
                             copy % 2 == 0 && !is_crowd(m, chosen->kind),
                     .fork = m->forks[chosen->kind],
                     .stay = is_late && !is_last,
-                    .patience = is_late ? RACE_PATIENCE : 0,
+                    .patience = patience_of(m, chosen->kind, how, level),
                     .solver = task->assist,
                     .found = task->found,
                     .seconds = level };
     if (how == MO_TRY_RACE)
         return find_segment(m, it, err);
-    if (how == MO_TRY_ANNEAL && copy % 2 == 1 && m->search->blocks)
+    if (how == MO_TRY_ANNEAL && copy % 2 == 1 && m->search->blocks &&
+        it->patience == 0)
         return find_hint(m, it, err);
     return MO_OK;
 }

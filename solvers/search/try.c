@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/random.h"
 #include "schedule/heft.h"
 #include "solvers/search/along.h"
 #include "solvers/search/anneal.h"
@@ -170,22 +171,39 @@ static mo_anneal_options anneal_options(const attempt *t)
     return options;
 }
 
+/* Walks from the best so far until so many in a row were in vain, one at
+ * least.  When time is up they take none. */
+static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
+{
+    mo_anneal_options options = anneal_options(t);
+    mo_status status = MO_OK;
+    int vain = 0;
+
+    for (int i = 0; status == MO_OK && (i == 0 || vain < t->it->patience);
+         i++) {
+        int64_t before_ns = (*from)->makespan_ns;
+        mo_annealed annealed = { 0 };
+
+        if (i > 0)
+            options.seed = mo_random_seed(t->it->seed, (uint64_t) i);
+        status = mo_anneal(&t->x, &t->kinds->regime, *from, &options, &annealed,
+                           err);
+        if (status == MO_OK)
+            keep_better(from, annealed.schedule);
+        vain = (*from)->makespan_ns < before_ns ? 0 : vain + 1;
+    }
+    return status;
+}
+
 static mo_status anneal(const attempt *t, mo_error *err)
 {
     mo_try *it = t->it;
-    mo_anneal_options options = anneal_options(t);
-    mo_annealed annealed = { 0 };
-    mo_schedule *from = NULL;
-    mo_status status = find_start(t, &from, err);
+    mo_status status = find_start(t, &it->schedule, err);
 
-    if (status == MO_OK && from && it->hint)
-        status = start_by_hint(t, &from, err);
-    if (status == MO_OK && from)
-        status =
-            mo_anneal(&t->x, &t->kinds->regime, from, &options, &annealed, err);
-    if (status == MO_OK)
-        keep_better(&from, annealed.schedule);
-    it->schedule = from;
+    if (status == MO_OK && it->schedule && it->hint)
+        status = start_by_hint(t, &it->schedule, err);
+    if (status == MO_OK && it->schedule)
+        status = walk_on(t, &it->schedule, err);
     return status;
 }
 

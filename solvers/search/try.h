@@ -48,8 +48,9 @@ typedef struct mo_try {
     const mo_segment *segment;
     int segment_pair;
     int64_t from_ns, to_ns; /* of a race: times of the segment to ask for */
-    bool stay;              /* and of its winner, as in race.h */
-    int patience;
+    bool stay;              /* as in race.h */
+    int patience;           /* of its winner, as there, or of annealing: it goes
+                               on until so many walks in a row were in vain */
 
     /* What came of it. */
     mo_schedule *schedule; /* or NULL */
