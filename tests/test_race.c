@@ -111,7 +111,7 @@ static mo_schedule *heft_of(const forked *f)
 
 START_TEST(small_ones_end_at_their_optimum)
 {
-    int optimal = 0, n = how_many(at_length(40, 20), 8);
+    int optimal = 0, n = how_many(at_length(40, 20), 4);
 
     for (int seed = 0; seed < n; seed++) {
         forked f;
@@ -157,7 +157,7 @@ END_TEST
 /* The heats are the same, and what follows them only makes it shorter. */
 START_TEST(a_patient_winner_gains)
 {
-    int shorter = 0, n = how_many(at_length(24, 12), 8);
+    int shorter = 0, n = how_many(at_length(24, 12), 4);
 
     for (int seed = 0; seed < n; seed++) {
         forked f;
@@ -208,7 +208,7 @@ static mo_schedule *all_with_u(const forked *f)
 /* Without a move, so that only what is suggested can be shorter. */
 START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
 {
-    int shorter = 0, other = 0, n = how_many(at_length(24, 12), 8);
+    int shorter = 0, other = 0, n = how_many(at_length(24, 12), 4);
 
     for (int i = 0; i < n; i++) {
         forked f;
@@ -273,7 +273,7 @@ static int64_t raced_by_hint(const forked *f, const mo_schedule *model)
 /* Lists that follow an optimum's starts nearly always are as short as it. */
 START_TEST(a_hint_takes_part)
 {
-    int optimal = 0, better = 0, n = how_many(at_length(40, 20), 8);
+    int optimal = 0, better = 0, n = how_many(at_length(40, 20), 4);
 
     for (int seed = 0; seed < n; seed++) {
         mo_exact_options options = { .below_ns = INT64_MAX };
@@ -348,7 +348,7 @@ SUITE(race)
     TEST(who_stays_has_the_shared_tensor_come_to_no_others);
     TEST(a_hint_takes_part);
     SOME(what_comes_is_valid_and_no_longer_than_the_start, at_length(24, 12),
-         8);
-    SOME(only_who_receives_the_shared_tensor_reads_it, at_length(16, 8), 4);
-    EACH(what_takes_too_long_is_not_suggested, 8);
+         3);
+    SOME(only_who_receives_the_shared_tensor_reads_it, at_length(16, 8), 2);
+    SOME(what_takes_too_long_is_not_suggested, 8, 2);
 }

@@ -636,8 +636,8 @@ SUITE(run)
     EACH(each_finds_the_optimum, COUNT(ways));
     EACH(each_reads_mps_by_any_name, COUNT(ways));
     EACH(each_says_infeasible, COUNT(ways));
-    EACH(each_keeps_its_time_and_what_it_has, COUNT(ways));
-    EACH(each_keeps_what_it_has_when_interrupted, COUNT(ways));
+    SOME(each_keeps_its_time_and_what_it_has, COUNT(ways), 2);
+    SOME(each_keeps_what_it_has_when_interrupted, COUNT(ways), 2);
     EACH(each_tells_its_version, COUNT(ways));
     EACH(a_broken_model_is_an_outcome, COUNT(ways));
     EACH(each_takes_a_start, COUNT(starts));
