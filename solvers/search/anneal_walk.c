@@ -83,7 +83,8 @@ static int op_of(mo_walk *w, int node)
 
 /* The shares of the kinds of steps below, out of 16, are what did best on
  * layers of transformers and on convolutional networks; none of them matters
- * much alone. */
+ * much alone.  Ops are exchanged where branches are alike: there devices are
+ * full. */
 static bool step_on_delay(mo_walk *w)
 {
     const mo_delay *delay = mo_walk_delay(w);
@@ -100,7 +101,7 @@ static bool step_on_delay(mo_walk *w)
         return mo_walk_step_order(w, op_of(w, delay->node));
     if (pick < 9)
         return mo_walk_step_tree(w, op_of(w, delay->node));
-    if (pick < 12)
+    if (pick < 12 && w->options->branch_ops)
         return mo_walk_step_exchange(w, op_of(w, delay->node));
     return mo_walk_step_place(w, op_of(w, delay->node));
 }
@@ -119,7 +120,7 @@ static bool step_anywhere(mo_walk *w)
         return mo_walk_step_set(w, op);
     if (pick < 12)
         return mo_walk_step_tree(w, op);
-    if (pick < 14)
+    if (pick < 14 && w->options->branch_ops)
         return mo_walk_step_exchange(w, op);
     return mo_walk_step_place(w, op);
 }
