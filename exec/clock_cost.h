@@ -1,10 +1,10 @@
 /*
  * clock_cost.h - what looking at the clock costs, taken out of times.
  *
- * On a GPU the look between two kernels makes the second one wait until the first
- * has gone, where it would have been on its way already: 5 us on an H200, 8 in a
- * part of one, whatever the kernels do.  Times of calls with a look behind each
- * are therefore held against the time of all of them without any.
+ * On a GPU the look between two kernels makes the second one wait until the
+ * first has gone, where it would have been on its way already: 5 us on an H200,
+ * 8 in a part of one, whatever the kernels do.  Times of calls with a look
+ * behind each are therefore held against the time of all of them without any.
  */
 #ifndef MO_EXEC_CLOCK_COST_H
 #define MO_EXEC_CLOCK_COST_H
