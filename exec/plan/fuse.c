@@ -5,6 +5,7 @@
 #include "coarsen/gcof.h"
 #include "coarsen/rules.h"
 #include "exec/plan/plan.h"
+#include "exec/plan/prune.h"
 #include "exec/plan/uses.h"
 
 /*
@@ -327,13 +328,9 @@ static void drop_gone(fusing *f)
     mo_plan *plan = f->plan;
     int n = 0;
 
-    for (int c = 0; c < plan->n_calls; c++) {
-        if (f->gone[c])
-            continue;
-        if (n != c)
-            plan->calls[n] = plan->calls[c];
-        n++;
-    }
+    for (int c = 0; c < plan->n_calls; c++)
+        if (!f->gone[c])
+            mo_plan_keep_call(plan, c, &n);
     plan->n_calls = n;
 }
 

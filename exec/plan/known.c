@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "exec/evaluate.h"
+#include "exec/plan/prune.h"
 #include "exec/plan/values.h"
 
 /* What is larger stays a call: every rank makes the whole plan, and must not
@@ -88,13 +89,10 @@ mo_status mo_plan_known(mo_plan *plan, mo_error *err)
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
         const mo_call *call = &plan->calls[c].call;
 
-        if (call->kind != MO_CALL_VIEW && is_known(plan, call)) {
+        if (call->kind != MO_CALL_VIEW && is_known(plan, call))
             status = evaluate(plan, call, err);
-            continue;
-        }
-        if (n != c)
-            plan->calls[n] = plan->calls[c];
-        n++;
+        else
+            mo_plan_keep_call(plan, c, &n);
     }
     plan->n_calls = n;
     return status;

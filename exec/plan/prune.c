@@ -76,9 +76,7 @@ static void move_calls(mo_plan *plan, const bool *keeps, const int *number)
             call->in[i] = number[call->in[i]];
         for (int i = 0; i < call->n_out; i++)
             call->out[i] = number[call->out[i]];
-        if (n != c)
-            plan->calls[n] = plan->calls[c];
-        n++;
+        mo_plan_keep_call(plan, c, &n);
     }
     plan->n_calls = n;
     for (int i = 0; i < plan->n_outputs; i++)

@@ -15,4 +15,14 @@
  * values have new numbers.  Says for every input which values it is. */
 mo_status mo_plan_prune(mo_plan *plan, mo_error *err);
 
+/* Calls that stay move up, one after the other: *n are there so far.  One that
+ * is in its place already must not be copied onto itself: that may be done by
+ * memcpy. */
+static inline void mo_plan_keep_call(mo_plan *plan, int call, int *n)
+{
+    if (*n != call)
+        plan->calls[*n] = plan->calls[call];
+    (*n)++;
+}
+
 #endif
