@@ -19,10 +19,6 @@ typedef struct spirit {
 
 static const spirit small_graphs = { 8, 0.985 }, others = { 3.6, 0.995 };
 
-/* Batches without a better placement until it begins anew, beside one for each
- * unit. */
-enum { PATIENCE = 50 };
-
 mo_status mo_hrl_make(const mo_task *task, const mo_units *units, mo_hrl *hrl,
                       mo_error *err)
 {
@@ -256,7 +252,6 @@ mo_pupil mo_hrl_pupil(mo_hrl *hrl)
         .rate = rate,
         .entropy = has->evenness / (hrl->n + 1),
         .tires = has->tires,
-        .patience = PATIENCE + hrl->n,
         .fades = fades,
         .context = hrl,
         .attend = attend,

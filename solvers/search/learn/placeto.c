@@ -23,10 +23,6 @@ enum { ROWS_MOST = 512 };
  * places at a time. */
 static const double rate = 0.01, evenness = 4, tires = 0.98, stays = 1.3;
 
-/* Batches without a better placement until it begins anew, beside one for each
- * unit. */
-enum { PATIENCE = 50 };
-
 /* -------------------------------------------------------------------- parts */
 
 static mo_status make_parts(mo_placeto *p, mo_error *err)
@@ -263,7 +259,6 @@ mo_pupil mo_placeto_pupil(mo_placeto *placeto)
         .rate = rate,
         .entropy = evenness / (placeto->n + 1),
         .tires = tires,
-        .patience = PATIENCE + placeto->n,
         .context = placeto,
         .attend = attend,
         .learn = learn,

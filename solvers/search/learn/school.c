@@ -13,6 +13,10 @@
  * round. */
 static const double bolder = 3;
 
+/* Batches without a better placement until it begins anew, beside one for each
+ * unit. */
+enum { PATIENCE = 50 };
+
 /* Where a policy ends depends on what it begins with, so that is drawn anew. */
 static void draw_weights(mo_school_run *s)
 {
@@ -38,7 +42,7 @@ static void begin_life(mo_school_run *s)
 /* It is over when nothing better has come for long. */
 static void end_life(mo_school_run *s)
 {
-    if (s->batch - s->life.bettered < s->pupil->patience)
+    if (s->batch - s->life.bettered < PATIENCE + s->units->n)
         return;
     if (!s->best_is_past) {
         memcpy(s->best_weights, s->pupil->weights->values,

@@ -46,8 +46,6 @@ struct mo_pupil {
     double rate;         /* of learning */
     double entropy;      /* what evenness is worth at first, */
     double tires;        /* and how much of that remains with each batch */
-    int patience;        /* batches without a better placement until it begins
-                            anew */
     double fades;        /* what is expected: this much of it remains with each
                             return; 0: the mean of the last ten */
     const void *context; /* the network's own */
