@@ -109,13 +109,9 @@ static mo_status write_start(assistance *a, mo_error *err)
 
 static double seconds_left(const mo_assist_options *options)
 {
-    double left = options->seconds;
+    double left = mo_stop_left_s(options->stop);
 
-    for (const mo_stop *stop = options->stop; stop; stop = stop->outer)
-        if (stop->deadline_ns < INT64_MAX)
-            left = fmin(
-                left, 1e-9 * (double) (stop->deadline_ns - mo_stop_clock_ns()));
-    return mo_stop_now(options->stop) ? 0 : left;
+    return mo_stop_now(options->stop) ? 0 : fmin(left, options->seconds);
 }
 
 static mo_status run_solver(assistance *a, mo_error *err)

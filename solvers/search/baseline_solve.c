@@ -2,6 +2,7 @@
 
 #include "solvers/search/baseline_solve.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/out.h"
@@ -84,15 +85,9 @@ static mo_status choose_solver(const mo_task *task, chosen *c, mo_error *err)
 /* Seconds until somebody stops us; 0: nobody will. */
 static double seconds_left(const mo_stop *stop)
 {
-    int64_t now_ns = mo_stop_clock_ns(), end_ns = INT64_MAX;
+    double left = mo_stop_left_s(stop);
 
-    for (; stop; stop = stop->outer)
-        if (stop->deadline_ns < end_ns)
-            end_ns = stop->deadline_ns;
-    if (end_ns == INT64_MAX)
-        return 0;
-    return end_ns - now_ns > 1e9 * LEAST_S ? 1e-9 * (double) (end_ns - now_ns)
-                                           : LEAST_S;
+    return isinf(left) ? 0 : fmax(left, LEAST_S);
 }
 
 /* A sink for the model, or for a start in the solver's layout. */
@@ -183,13 +178,11 @@ static bool wants_start(const attempt *a)
  * LEAST_S. */
 static bool is_told_to_stop(const mo_task *task, mo_placed *placed)
 {
-    const mo_stop *stop = task->stop;
+    bool is_said = mo_stop_is_said(task->stop);
 
-    while (stop && !atomic_load(&stop->said) && !(stop->asked && stop->asked()))
-        stop = stop->outer;
-    if (stop)
+    if (is_said)
         say(placed, "stopped before the solver began");
-    return stop != NULL;
+    return is_said;
 }
 
 static mo_status solve(const mo_task *task, attempt *a,

@@ -2,6 +2,7 @@
 
 #include "base/stop.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -23,18 +24,40 @@ void mo_stop_after(mo_stop *stop, double seconds)
         stop->deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
 }
 
+bool mo_stop_is_said(const mo_stop *stop)
+{
+    for (; stop; stop = stop->outer)
+        if (atomic_load_explicit(&stop->said, memory_order_relaxed) ||
+            (stop->asked && stop->asked()))
+            return true;
+    return false;
+}
+
+static int64_t first_deadline_ns(const mo_stop *stop)
+{
+    int64_t first_ns = INT64_MAX;
+
+    for (; stop; stop = stop->outer)
+        if (stop->deadline_ns < first_ns)
+            first_ns = stop->deadline_ns;
+    return first_ns;
+}
+
+/* The clock is looked at once at most, and not where nothing depends on it. */
 bool mo_stop_now(const mo_stop *stop)
 {
-    for (; stop; stop = stop->outer) {
-        if (atomic_load_explicit(&stop->said, memory_order_relaxed))
-            return true;
-        if (stop->asked && stop->asked())
-            return true;
-        if (stop->deadline_ns != INT64_MAX &&
-            mo_stop_clock_ns() >= stop->deadline_ns)
-            return true;
-    }
-    return false;
+    int64_t end_ns = first_deadline_ns(stop);
+
+    return mo_stop_is_said(stop) ||
+           (end_ns != INT64_MAX && mo_stop_clock_ns() >= end_ns);
+}
+
+double mo_stop_left_s(const mo_stop *stop)
+{
+    int64_t end_ns = first_deadline_ns(stop);
+
+    return end_ns != INT64_MAX ? 1e-9 * (double) (end_ns - mo_stop_clock_ns())
+                               : INFINITY;
 }
 
 void mo_stop_say(mo_stop *stop)

@@ -29,6 +29,13 @@ void mo_stop_after(mo_stop *stop, double seconds);
  * never stops. */
 bool mo_stop_now(const mo_stop *stop);
 
+/* The same, but that time has run out is no reason. */
+bool mo_stop_is_said(const mo_stop *stop);
+
+/* Seconds until the clock stops it, or one of those around it: less than 0 when
+ * it has, INFINITY when it never will. */
+double mo_stop_left_s(const mo_stop *stop);
+
 /* Now. */
 void mo_stop_say(mo_stop *stop);
 
