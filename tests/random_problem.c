@@ -6,6 +6,7 @@
 #include "tests/graphs.h"
 #include "tests/suite.h"
 #include "tests/text.h"
+#include "tests/valid.h"
 
 enum { MAX_OPS = 6, MAX_DEVICES = 3, MAX_EDGES = 8 };
 
@@ -251,4 +252,31 @@ void random_problem_clear(random_problem *r)
     free(r->graph);
     free(r->cluster);
     *r = (random_problem){ 0 };
+}
+
+static void check_regimes(random_problem *r, unsigned seed, regime_claim *claim)
+{
+    problem p = { 0 };
+
+    problem_make(&p, r->graph, r->cluster, NULL);
+    for (int number = 0; number < N_REGIMES; number++)
+        claim(&p, number, seed);
+    problem_clear(&p);
+    random_problem_clear(r);
+}
+
+void random_problem_check(unsigned seed, regime_claim *claim)
+{
+    random_problem r;
+
+    random_problem_make(&r, seed);
+    check_regimes(&r, seed, claim);
+}
+
+void random_problem_check_small(unsigned seed, regime_claim *claim)
+{
+    random_problem r;
+
+    random_problem_sized(&r, seed, 2, 4);
+    check_regimes(&r, seed, claim);
 }

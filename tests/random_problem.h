@@ -16,6 +16,8 @@
 #ifndef MO_TESTS_RANDOM_PROBLEM_H
 #define MO_TESTS_RANDOM_PROBLEM_H
 
+#include "tests/problem.h"
+
 typedef struct random_problem {
     char *graph, *cluster;
 } random_problem;
@@ -25,5 +27,14 @@ void random_problem_sized(random_problem *r, unsigned seed, int fewest,
                           int most);
 void random_problem_make(random_problem *r, unsigned seed);
 void random_problem_clear(random_problem *r);
+
+/* What shall hold in the regime of that number (valid.h) of the problem that a
+ * seed gives. */
+typedef void regime_claim(const problem *p, int number, unsigned seed);
+
+/* Whether it holds in every regime; in the second, of two to four ops, for what
+ * takes long. */
+void random_problem_check(unsigned seed, regime_claim *claim);
+void random_problem_check_small(unsigned seed, regime_claim *claim);
 
 #endif

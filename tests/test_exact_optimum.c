@@ -47,59 +47,41 @@ static void check_below(const mo_instance *x, int number, int64_t optimum_ns,
     mo_schedule_free(one.best);
 }
 
-static void check_seed(unsigned seed)
+static void check_regime(const problem *p, int number, unsigned seed)
 {
-    random_problem r;
-    problem p = { 0 };
+    mo_regime regime = regime_of(number);
+    int64_t optimum_ns;
 
-    random_problem_make(&r, seed);
-    problem_make(&p, r.graph, r.cluster, NULL);
-    for (int number = 0; number < N_REGIMES; number++) {
-        mo_regime regime = regime_of(number);
-        int64_t optimum_ns;
-
-        if (regime.memory == MO_MEMORY_LIVE)
-            continue;
-        optimum_ns = exhaustive_optimum(p.x, &regime);
-        check_optimum(p.x, number, optimum_ns, seed);
-        if (optimum_ns != EXHAUSTIVE_NONE &&
-            (seed + (unsigned) number) % 4 == 0)
-            check_below(p.x, number, optimum_ns, seed);
-    }
-    problem_clear(&p);
-    random_problem_clear(&r);
+    if (regime.memory == MO_MEMORY_LIVE)
+        return;
+    optimum_ns = exhaustive_optimum(p->x, &regime);
+    check_optimum(p->x, number, optimum_ns, seed);
+    if (optimum_ns != EXHAUSTIVE_NONE && (seed + (unsigned) number) % 4 == 0)
+        check_below(p->x, number, optimum_ns, seed);
 }
 
 START_TEST(it_is_the_optimum)
 {
     for (int i = 0; i < seeds_at_once(); i++)
-        check_seed((unsigned) (_i * SEEDS_AT_ONCE + i));
+        random_problem_check((unsigned) (_i * SEEDS_AT_ONCE + i), check_regime);
 }
 END_TEST
 
 /* Live memory is tried on fewer ops, with all congestions and tensors. */
-static void check_live(unsigned seed)
+static void check_live(const problem *p, int number, unsigned seed)
 {
-    random_problem r;
-    problem p = { 0 };
+    mo_regime regime = regime_of(number);
 
-    random_problem_sized(&r, seed, 2, 4);
-    problem_make(&p, r.graph, r.cluster, NULL);
-    for (int number = 0; number < N_REGIMES; number++) {
-        mo_regime regime = regime_of(number);
-
-        if (regime.memory == MO_MEMORY_LIVE)
-            check_optimum(p.x, number, exhaustive_live_optimum(p.x, &regime),
-                          seed);
-    }
-    problem_clear(&p);
-    random_problem_clear(&r);
+    if (regime.memory == MO_MEMORY_LIVE)
+        check_optimum(p->x, number, exhaustive_live_optimum(p->x, &regime),
+                      seed);
 }
 
 START_TEST(it_is_the_optimum_with_live_memory)
 {
     for (int i = 0; i < seeds_at_once(); i++)
-        check_live((unsigned) (_i * SEEDS_AT_ONCE + i));
+        random_problem_check_small((unsigned) (_i * SEEDS_AT_ONCE + i),
+                                   check_live);
 }
 END_TEST
 

@@ -63,30 +63,25 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime,
     return lower_ns;
 }
 
+static void check_bound(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    int64_t blocks_ns, bound_ns, optimum_ns;
+
+    if (regime.memory == MO_MEMORY_LIVE)
+        return;
+    optimum_ns = exhaustive_optimum(p->x, &regime);
+    if (optimum_ns == EXHAUSTIVE_NONE)
+        return;
+    bound_ns = bound_of(p->x, &regime, ANY, &blocks_ns);
+    ck_assert_msg(bound_ns <= optimum_ns,
+                  "seed %u, regime %d: bound %lld, optimum %lld", seed, number,
+                  (long long) bound_ns, (long long) optimum_ns);
+}
+
 START_TEST(bound_is_below_the_optimum)
 {
-    random_problem r;
-    problem p = { 0 };
-    unsigned seed = (unsigned) _i;
-
-    random_problem_make(&r, seed);
-    problem_make(&p, r.graph, r.cluster, NULL);
-    for (int number = 0; number < N_REGIMES; number++) {
-        mo_regime regime = regime_of(number);
-        int64_t blocks_ns, bound_ns, optimum_ns;
-
-        if (regime.memory == MO_MEMORY_LIVE)
-            continue;
-        optimum_ns = exhaustive_optimum(p.x, &regime);
-        if (optimum_ns == EXHAUSTIVE_NONE)
-            continue;
-        bound_ns = bound_of(p.x, &regime, ANY, &blocks_ns);
-        ck_assert_msg(bound_ns <= optimum_ns,
-                      "seed %u, regime %d: bound %lld, optimum %lld", seed,
-                      number, (long long) bound_ns, (long long) optimum_ns);
-    }
-    problem_clear(&p);
-    random_problem_clear(&r);
+    random_problem_check((unsigned) _i, check_bound);
 }
 END_TEST
 

@@ -54,31 +54,32 @@ static void check_optimum(const mo_instance *x, const mo_regime *regime,
     mo_placed_clear(&placed);
 }
 
+static void check_regime(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+
+    if (regime.memory != MO_MEMORY_LIVE)
+        check_optimum(p->x, &regime, exhaustive_optimum(p->x, &regime), seed,
+                      number);
+}
+
+static void check_live(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+
+    if (regime.memory == MO_MEMORY_LIVE)
+        check_optimum(p->x, &regime, exhaustive_live_optimum(p->x, &regime),
+                      seed, number);
+}
+
 /* Live memory by the models' rule is another question; fewer ops by the true
  * one. */
 START_TEST(small_problems_are_solved)
 {
-    random_problem r;
-    problem p = { 0 };
-    unsigned seed = (unsigned) _i;
-    bool live = _i % 4 == 0;
-
-    if (live)
-        random_problem_sized(&r, seed, 2, 4);
+    if (_i % 4 == 0)
+        random_problem_check_small((unsigned) _i, check_live);
     else
-        random_problem_make(&r, seed);
-    problem_make(&p, r.graph, r.cluster, NULL);
-    for (int number = 0; number < N_REGIMES; number++) {
-        mo_regime regime = regime_of(number);
-
-        if ((regime.memory == MO_MEMORY_LIVE) == live)
-            check_optimum(p.x, &regime,
-                          live ? exhaustive_live_optimum(p.x, &regime)
-                               : exhaustive_optimum(p.x, &regime),
-                          seed, number);
-    }
-    problem_clear(&p);
-    random_problem_clear(&r);
+        random_problem_check((unsigned) _i, check_regime);
 }
 END_TEST
 

@@ -100,27 +100,25 @@ START_TEST(an_empty_graph_takes_no_time)
 END_TEST
 
 /* Of problems this small, every one that fits is packed. */
+static void check_bound(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    int64_t bound_ns, optimum_ns;
+    mo_schedule *s = upper(p, &regime, &bound_ns);
+
+    if (regime.memory != MO_MEMORY_LIVE) {
+        optimum_ns = exhaustive_optimum(p->x, &regime);
+        ck_assert_msg(optimum_ns <= bound_ns, "seed %u, regime %d", seed,
+                      number);
+        ck_assert_msg((s == NULL) == (optimum_ns == EXHAUSTIVE_NONE),
+                      "seed %u, regime %d", seed, number);
+    }
+    mo_schedule_free(s);
+}
+
 START_TEST(the_bound_is_no_less_than_the_optimum)
 {
-    random_problem r;
-    problem p = { 0 };
-
-    random_problem_make(&r, (unsigned) _i);
-    problem_make(&p, r.graph, r.cluster, NULL);
-    for (int number = 0; number < N_REGIMES; number++) {
-        mo_regime regime = regime_of(number);
-        int64_t bound_ns, optimum_ns;
-        mo_schedule *s = upper(&p, &regime, &bound_ns);
-
-        if (regime.memory != MO_MEMORY_LIVE) {
-            optimum_ns = exhaustive_optimum(p.x, &regime);
-            ck_assert(optimum_ns <= bound_ns);
-            ck_assert((s == NULL) == (optimum_ns == EXHAUSTIVE_NONE));
-        }
-        mo_schedule_free(s);
-    }
-    problem_clear(&p);
-    random_problem_clear(&r);
+    random_problem_check((unsigned) _i, check_bound);
 }
 END_TEST
 

@@ -640,25 +640,21 @@ static void check_mutations(const problem *p, const mo_schedule *s,
     }
 }
 
+static void check_regime(const problem *p, int number, unsigned seed)
+{
+    mo_regime regime = regime_of(number);
+    mo_schedule *s = NULL;
+    int64_t bound_ns;
+
+    MUST(mo_upper_find(p->x, &regime, &s, &bound_ns, &err));
+    if (s)
+        check_mutations(p, s, seed, 20);
+    mo_schedule_free(s);
+}
+
 START_TEST(small_ones_are_judged_as_by_definition)
 {
-    random_problem r;
-    problem p = { 0 };
-
-    random_problem_make(&r, (unsigned) _i);
-    problem_make(&p, r.graph, r.cluster, NULL);
-    for (int number = 0; number < N_REGIMES; number++) {
-        mo_regime regime = regime_of(number);
-        mo_schedule *s = NULL;
-        int64_t bound_ns;
-
-        MUST(mo_upper_find(p.x, &regime, &s, &bound_ns, &err));
-        if (s)
-            check_mutations(&p, s, (unsigned) _i, 20);
-        mo_schedule_free(s);
-    }
-    problem_clear(&p);
-    random_problem_clear(&r);
+    random_problem_check((unsigned) _i, check_regime);
 }
 END_TEST
 
