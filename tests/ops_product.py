@@ -317,21 +317,25 @@ def _(c):
 
 
 def averages(data, node):
-    """Of all that a window has, or, where there is no padding or it is not to
-    count, of what it has of the data."""
+    """Of all that a window has (ceil_torch: but what is behind the padding),
+    or, where there is no padding or it is not to count, of what it has of the
+    data."""
     a = node.get_attributes()
-    begin, kernel = a["pads_begin"], a["kernel"]
-    padded = any(begin) or any(a["pads_end"])
+    begin, end, kernel = a["pads_begin"], a["pads_end"], a["kernel"]
+    padded = any(begin) or any(end)
+    trimmed = a["rounding_type"] == "ceil_torch"
     made = np.zeros(node.get_output_shape(0), data.dtype)
     for at in np.ndindex(*made.shape[2:]):
-        places = [[p for p in (o * s - b + k * d for k in range(n))
-                   if 0 <= p < size]
-                  for o, s, b, d, n, size in zip(
-                      at, a["strides"], begin,
-                      a.get("dilations", [1] * len(at)), kernel,
-                      data.shape[2:])]
-        count = np.prod(kernel if padded and not a["exclude-pad"]
-                        else [len(p) for p in places])
+        taps = [[o * s - b + k * d for k in range(n)]
+                for o, s, b, d, n in zip(
+                    at, a["strides"], begin,
+                    a.get("dilations", [1] * len(at)), kernel)]
+        places = [[p for p in axis if 0 <= p < size]
+                  for axis, size in zip(taps, data.shape[2:])]
+        counted = [[p for p in axis if not trimmed or p < size + e]
+                   for axis, size, e in zip(taps, data.shape[2:], end)]
+        count = np.prod([*map(len, counted if padded and not a["exclude-pad"]
+                              else places)])
         part = data[np.ix_(*map(range, data.shape[:2]), *places)]
         made[(...,) + at] = part.astype(float).sum(
             axis=tuple(range(2, data.ndim))) / max(1, count)
@@ -340,8 +344,9 @@ def averages(data, node):
 
 @case("AvgPool")
 def _(c):
-    """On arm64 the plugin of OpenVINO 2026.4 disregards dilations, and divides
-    by fewer elements where a window hangs over the end (ceil_torch)."""
+    """On arm64 the plugin of OpenVINO 2026.4 disregards dilations, and counts
+    with ceil_torch what is behind the padding or does not, kernel by kernel;
+    onnxruntime does not, as PyTorch has it."""
     spatial = c.randint(1, 3)
     kernel, strides, begin, end, dilations, pad = pool_window(c, spatial)
     opset = c.choice([opset1, opset14, opset16])
@@ -352,6 +357,18 @@ def _(c):
     made = has_something(data, opset.avg_pool(
         data, strides, begin, end, kernel, c.flag(), rounding_type, pad,
         *more), strides, begin)
+    return c.by_definition(made, lambda x: [averages(x, made)])
+
+
+@case("AvgPool")
+def _(c):
+    """The last window hangs over the padding by one."""
+    spatial = c.randint(1, 3)
+    kernel, twos, ones = c.dims(spatial, 3, 4), [2] * spatial, [1] * spatial
+    data = c.data(c.dims(2, 1, 5) + [k + c.choice([1, 3, 5]) for k in kernel],
+                  c.real())
+    made = opset14.avg_pool(data, twos, ones, ones, kernel, False,
+                            c.choice(["ceil", "ceil_torch"]))
     return c.by_definition(made, lambda x: [averages(x, made)])
 
 

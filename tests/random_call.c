@@ -199,6 +199,16 @@ void random_conv(random_call *r, mo_random *random, mo_elem elem)
     maybe_after(r, random, 1, c->channels_last);
 }
 
+/* As ceil_torch has it: the last window may hang over the padding, but begins
+ * before the end of the data. */
+static int64_t round_up(const mo_sweep *s, int d)
+{
+    int64_t room = s->in[d] + s->pad_begin[d] + s->pad_end[d] - s->kernel[d];
+    int64_t last = (room + s->stride[d] - 1) / s->stride[d];
+
+    return last * s->stride[d] < s->in[d] + s->pad_begin[d] ? last + 1 : last;
+}
+
 /* Every window has an element that is not padding. */
 void random_pool(random_call *r, mo_random *random, mo_elem elem)
 {
@@ -209,14 +219,11 @@ void random_pool(random_call *r, mo_random *random, mo_elem elem)
     for (int d = 0; d < s->spatial; d++)
         s->dilation[d] = 1;
     for (int d = 0; d < s->spatial; d++)
-        s->out[d] =
-            (s->in[d] + s->pad_begin[d] + s->pad_end[d] - s->kernel[d]) /
-                s->stride[d] +
-            1;
+        s->out[d] = round_up(s, d);
     p->batch = random_from(random, 1, 2);
     p->channels = random_from(random, 1, 40);
     p->average = mo_random_below(random, 2);
-    p->exclude_pad = mo_random_below(random, 2);
+    p->count = (mo_pool_count) mo_random_below(random, 3);
     p->channels_last = mo_random_below(random, 2);
     case_in(&r->c, elem,
             spatial_shape(p->batch, p->channels, s->in, s->spatial), r->seed);

@@ -16,8 +16,9 @@ static void make_pool(mo_random *r, mo_pool_call *p)
 
     *p = (mo_pool_call){ .sweep.spatial = 1 + mo_random_below(r, 3) };
     p->average = mo_random_below(r, 2);
-    p->exclude_pad = mo_random_below(r, 2);
+    p->count = (mo_pool_count) mo_random_below(r, 3);
     p->adaptive = mo_random_below(r, 4) == 0;
+    p->count = p->adaptive ? MO_COUNT_DATA : p->count;
     p->channels_last = mo_random_below(r, 2);
     p->batch = some(r, 1, 2);
     p->channels = channels[mo_random_below(r, COUNT(channels))];
@@ -26,7 +27,7 @@ static void make_pool(mo_random *r, mo_pool_call *p)
         p->sweep.in[d] = some(r, 3, 9);
         p->sweep.kernel[d] = some(r, 1, 3);
         p->sweep.stride[d] = some(r, 1, 3);
-        p->sweep.dilation[d] = p->average ? 1 : some(r, 1, 2);
+        p->sweep.dilation[d] = some(r, 1, 2);
         p->sweep.pad_begin[d] = some(r, 0, 2);
         p->sweep.pad_end[d] = some(r, 0, 2);
         p->sweep.out[d] = some(r, 1, p->adaptive ? 9 : 4);
@@ -84,15 +85,30 @@ static found look(const call_case *c, int64_t plane, const int64_t *out)
     return f;
 }
 
-static double pooled(const mo_pool_call *p, const found *f)
+/* The taps of a window along one dimension that are to count, data or not. */
+static int64_t count_taps(const mo_pool_call *p, int d, int64_t out)
+{
+    const mo_sweep *s = &p->sweep;
+    int64_t count = 0;
+
+    for (int64_t k = 0; k < s->kernel[d]; k++) {
+        int64_t at = out * s->stride[d] - s->pad_begin[d] + k * s->dilation[d];
+
+        count += p->count == MO_COUNT_KERNEL || at < s->in[d] + s->pad_end[d];
+    }
+    return count;
+}
+
+static double pooled(const mo_pool_call *p, const int64_t *out, const found *f)
 {
     int64_t count = 1;
 
     if (!p->average)
         return f->largest;
     for (int d = 0; d < p->sweep.spatial; d++)
-        count *= p->sweep.kernel[d];
-    count = p->exclude_pad ? f->count : count;
+        count *= count_taps(p, d, out[d]);
+    if (p->count == MO_COUNT_DATA)
+        count = f->count;
     return count > 0 ? f->sum / (double) count : 0;
 }
 
@@ -133,7 +149,7 @@ static void check_pool(call_case *c, uint64_t seed)
             rest /= p->sweep.out[d];
         }
         f = look(c, rest, out);
-        expected[i] = pooled(p, &f);
+        expected[i] = pooled(p, out, &f);
         if (!isfinite(expected[i])) { /* a window beyond the edges */
             int64_t at = p->channels_last ? last_place(shape, i) : i;
 

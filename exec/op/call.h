@@ -105,15 +105,23 @@ typedef struct mo_conv_call {
     int64_t pitch;
 } mo_conv_call;
 
-/* ---- POOL.  Windows may hang over the end (ceil rounding): out tells. */
+/* ---- POOL.  Windows may hang over the end (ceil rounding): out tells.
+ * Elements of a window by which an average is divided: */
+typedef enum mo_pool_count {
+    MO_COUNT_KERNEL, /* all, be they behind the padding: OpenVINO's ceil */
+    MO_COUNT_PADDED, /* data and padding: ceil_torch, PyTorch and ONNX */
+    MO_COUNT_DATA    /* data only: exclude-pad */
+} mo_pool_count;
+
 typedef struct mo_pool_call {
     mo_sweep sweep;
     int64_t batch, channels;
     bool average;
-    bool exclude_pad; /* an average counts real elements only */
-    bool adaptive;    /* windows from in and out; kernel means nothing */
-    int index_axis;   /* of the second output: indices count within the
-                         dimensions from there on */
+    mo_pool_count count;
+    bool adaptive;  /* windows from in and out; kernel means nothing, and
+                       data is what counts */
+    int index_axis; /* of the second output: indices count within the
+                       dimensions from there on */
     bool channels_last;
 } mo_pool_call;
 

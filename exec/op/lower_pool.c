@@ -85,8 +85,19 @@ static bool is_padded(const mo_sweep *sweep)
     return false;
 }
 
-/* Where nothing is padded OpenVINO counts real elements only, although the last
- * window may hang over the end (ceil). */
+/* Where nothing is padded OpenVINO counts data only, although the last window
+ * may hang over the end (ceil). */
+static mo_pool_count count_of(const mo_site *site, const mo_sweep *sweep)
+{
+    bool exclude = mo_site_bool(site, "exclude-pad",
+                                mo_site_bool(site, "exclude_pad", false));
+
+    if (exclude || !is_padded(sweep))
+        return MO_COUNT_DATA;
+    return mo_site_is(site, "rounding_type", "ceil_torch") ? MO_COUNT_PADDED
+                                                           : MO_COUNT_KERNEL;
+}
+
 mo_status mo_lower_avg_pool(const mo_site *site, mo_arena *arena,
                             mo_lowered *lowered, mo_error *err)
 {
@@ -97,9 +108,7 @@ mo_status mo_lower_avg_pool(const mo_site *site, mo_arena *arena,
         status = read_window(site, &pool.sweep, err);
     if (status != MO_OK)
         return status;
-    pool.exclude_pad = mo_site_bool(site, "exclude-pad",
-                                    mo_site_bool(site, "exclude_pad", false)) ||
-                       !is_padded(&pool.sweep);
+    pool.count = count_of(site, &pool.sweep);
     return put_pool(site, &pool, arena, lowered, err);
 }
 
@@ -109,7 +118,7 @@ static mo_status lower_adaptive(const mo_site *site, bool average,
                                 mo_error *err)
 {
     mo_pool_call pool = { .average = average,
-                          .exclude_pad = true,
+                          .count = MO_COUNT_DATA,
                           .adaptive = true,
                           .index_axis = 2 };
     mo_sweep *sweep = &pool.sweep;

@@ -62,14 +62,28 @@ void mo_pool_window_next(const mo_pool_kernel *kernel, mo_pool_window *window)
     window->image += goes_on;
 }
 
+/* Elements of a dimension that an average counts.  A window never begins before
+ * the padding, but it may end behind it. */
+static int64_t counted(const mo_pool_call *p, const mo_pool_window *w, int d)
+{
+    const mo_sweep *s = &p->sweep;
+    int64_t begin = w->at[d] * s->stride[d] - s->pad_begin[d];
+    int64_t left = s->in[d] + s->pad_end[d] - begin, most;
+
+    if (p->count == MO_COUNT_DATA)
+        return w->span[d].count;
+    if (p->count == MO_COUNT_KERNEL)
+        return s->kernel[d];
+    most = left > 0 ? ceil_div(left, s->dilation[d]) : 0;
+    return most < s->kernel[d] ? most : s->kernel[d];
+}
+
 float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window)
 {
-    const mo_pool_call *p = &kernel->call;
     double count = 1;
 
     for (int d = 0; d < 3; d++)
-        count *= (double) (p->exclude_pad ? window->span[d].count
-                                          : p->sweep.kernel[d]);
+        count *= (double) counted(&kernel->call, window, d);
     return count > 0 ? (float) (1 / count) : 0;
 }
 

@@ -131,12 +131,22 @@ static const char ending_source[] =
     "                b->v[i] = x;\n"
     "        }\n"
     "}\n"
-    "MO_DEVICE R share_of(const SPAN *s)\n"
+    /* Elements of a dimension that an average counts; end: of the padding. */
+    "MO_DEVICE PLACE counted(PLACE o, PLACE data, PLACE end, PLACE kernel,\n"
+    "                        PLACE stride, PLACE step, PLACE pad)\n"
+    "{\n"
+    "    const PLACE left = end - (o * stride - pad);\n"
+    "    const PLACE most = left > 0 ? (left + step - 1) / step : 0;\n"
+    "    if (COUNT_DATA)\n"
+    "        return data;\n"
+    "    return COUNT_PADDED && most < kernel ? most : kernel;\n"
+    "}\n"
+    "MO_DEVICE R share_of(const PLACE *o, const SPAN *s)\n"
     "{\n"
     "    const double count =\n"
-    "        EXCLUDE ? (double) s[0].count * (double) s[1].count *\n"
-    "                      (double) s[2].count\n"
-    "                : (double) K0 * (double) K1 * (double) K2;\n"
+    "        (double) counted(o[0], s[0].count, E0, K0, S0, D0, P0) *\n"
+    "        (double) counted(o[1], s[1].count, E1, K1, S1, D1, P1) *\n"
+    "        (double) counted(o[2], s[2].count, E2, K2, S2, D2, P2);\n"
     "    return count > 0 ? (R) (1 / count) : 0;\n"
     "}\n";
 
@@ -178,7 +188,7 @@ static const char body[] =
     "    if (!live || deep > 0)\n"
     "        return;\n"
     "    for (int i = 0; i < WIDTH && AVERAGE; i++)\n"
-    "        b.v[i] *= share_of(s);\n"
+    "        b.v[i] *= share_of(o, s);\n"
     "#if INDICES\n"
     "    where[e] = (INDEX) ((plain + (b.place < 0 ? 0 : b.place)) %\n"
     "                        INDEX_SIZE);\n"
@@ -234,6 +244,17 @@ static pool_shape shape_of(const mo_unit *unit, const mo_call *call,
 
 /* ---- code */
 
+static void add_counts(mo_code *code, const mo_pool_call *c)
+{
+    const mo_sweep *s = &c->sweep;
+
+    for (int d = 0; d < MO_MAX_SPATIAL; d++)
+        mo_code_add(code, "#define E%d ((PLACE) %lld)\n", d,
+                    (long long) (s->in[d] + s->pad_end[d]));
+    mo_code_add(code, "#define COUNT_DATA %d\n#define COUNT_PADDED %d\n",
+                c->count == MO_COUNT_DATA, c->count == MO_COUNT_PADDED);
+}
+
 static void add_numbers(mo_code *code, const pool_shape *shape,
                         const mo_desc *out)
 {
@@ -242,11 +263,11 @@ static void add_numbers(mo_code *code, const pool_shape *shape,
     mo_code_window(code, &c->sweep);
     mo_code_add(code,
                 "#define CHANNELS ((PLACE) %lld)\n#define PLACES O\n"
-                "#define AVERAGE %d\n#define EXCLUDE %d\n#define ADAPTIVE %d\n"
+                "#define AVERAGE %d\n#define ADAPTIVE %d\n"
                 "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
                 "#define ITEMS %lldLL\n",
-                (long long) c->channels, c->average, c->exclude_pad,
-                c->adaptive, c->channels_last, shape->deep,
+                (long long) c->channels, c->average, c->adaptive,
+                c->channels_last, shape->deep,
                 shape->deep > 1 ? SIDE * shape->deep : BLOCK,
                 (long long) (mo_desc_elements(&out[0]) / shape->width));
 }
@@ -284,6 +305,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
                   mo_window_reach(&shape.call.sweep, elements));
     mo_code_finish(&draft.code, call, &out[0], shape.width);
     add_numbers(&draft.code, &shape, out);
+    add_counts(&draft.code, &shape.call);
     add_indices(&draft.code, call, out);
     mo_code_text(&draft.code, common_source);
     mo_code_text(&draft.code, shape.small ? small_source : large_source);

@@ -23,6 +23,7 @@ int64_t mo_window_reach(const mo_sweep *s, int64_t elements)
     for (int d = 0; d < MO_MAX_SPATIAL; d++) {
         double far = ((double) s->out[d] + 1) * (double) s->stride[d] +
                      (double) s->pad_begin[d] + (double) s->in[d] +
+                     (double) s->pad_end[d] +
                      (double) s->kernel[d] * (double) s->dilation[d];
 
         most = far > most ? far : most;
