@@ -22,4 +22,15 @@
     "<edge source='" from "' target='" to "'>" content "</edge>"
 #define DATA(key, text) "<data key='" key "'>" text "</data>"
 
+/* A document of one op with one attribute. */
+#define OP_WITH(name, text)                                                     \
+    GRAPHML(KEY("k", "node", name), NODE("a", DATA("k", text)))
+
+/* A document of one edge with one attribute, or with more of them. */
+#define EDGE_WITH(name, text)                                                  \
+    GRAPHML(KEY("k", "edge", name),                                           \
+            NODE("a", "") NODE("b", "") EDGE("a", "b", DATA("k", text)))
+#define EDGES(keys, content)                                                   \
+    GRAPHML(keys, NODE("a", "") NODE("b", "") content)
+
 #endif

@@ -220,13 +220,20 @@ char *problem_cluster_xml(const char *text)
     return finish(out, "</cluster>\n");
 }
 
-mo_cluster *problem_cluster(const char *text)
+mo_cluster *problem_cluster_read(const char *xml)
 {
-    char *bytes = problem_cluster_xml(text);
     mo_cluster *cluster;
 
-    MUST(mo_cluster_read_memory("c.xml", bytes, strlen(bytes), &cluster, &err));
-    free(bytes);
+    MUST(mo_cluster_read_memory("c.xml", xml, strlen(xml), &cluster, &err));
+    return cluster;
+}
+
+mo_cluster *problem_cluster(const char *text)
+{
+    char *xml = problem_cluster_xml(text);
+    mo_cluster *cluster = problem_cluster_read(xml);
+
+    free(xml);
     return cluster;
 }
 

@@ -53,6 +53,7 @@ void problem_clear(problem *p);
 
 mo_graph *problem_graph(const char *text);
 mo_cluster *problem_cluster(const char *text);
+mo_cluster *problem_cluster_read(const char *xml); /* a file's text */
 
 /* The files that those read, for others to read, too; free() them. */
 char *problem_graphml(const char *text);

@@ -1,3 +1,4 @@
+/* Claims of solvers/run.h: what the solvers that are here make of jobs. */
 #include <config.h>
 
 #include "solvers/run.h"
@@ -9,25 +10,11 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "tests/run_case.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
 
 /* ------------------------------------------------------------------- models */
-
-/* Two ops on two devices, of which each has room for one. */
-static const char small_lp[] = "\\ small\n"
-                               "Minimize\n obj: w\n"
-                               "Subject To\n"
-                               " place_0: x_0_0 + x_0_1 = 1\n"
-                               " place_1: x_1_0 + x_1_1 = 1\n"
-                               " memory_0: 600 x_0_0 + 600 x_1_0 <= 1000\n"
-                               " memory_1: 600 x_0_1 + 600 x_1_1 <= 1000\n"
-                               " order: s_1 - 3.5 x_0_0 - 7 x_0_1 >= 0\n"
-                               " last: w - s_1 - 2 x_1_0 - 1.25 x_1_1 >= 0\n"
-                               " identity: moirai_g_0123456789abcdef = 1\n"
-                               "Bounds\n s_1 <= 1000\n w <= 1000\n"
-                               "Binaries\n x_0_0 x_0_1 x_1_0 x_1_1\nEnd\n";
-static const double small_answer = 4.75;
 
 static const char small_mps[] =
     "* small\nNAME small FREE\nROWS\n N obj\n G row\n"
@@ -82,33 +69,6 @@ static char *hard_lp(void)
     return text;
 }
 
-static char folder[4200];
-
-static void enter(void)
-{
-    scratch_enter();
-    ck_assert_ptr_nonnull(getcwd(folder, sizeof folder - 16));
-    strcat(folder, "/job");
-    ck_assert_int_eq(mkdir(folder, 0700), 0);
-}
-
-static mo_job job_for(const char *model)
-{
-    return (mo_job){ .model = model,
-                     .folder = folder,
-                     .gap = 0,
-                     .threads = 1,
-                     .presolve = true };
-}
-
-static double value_of(const mo_solution *solution, const char *name)
-{
-    for (int i = 0; i < solution->n; i++)
-        if (strcmp(solution->values[i].name, name) == 0)
-            return solution->values[i].value;
-    return 0;
-}
-
 /* ------------------------------------------------------------- real solvers */
 
 /* Every solver both ways; glpk has one. */
@@ -157,28 +117,28 @@ static void run_way(int i, const mo_job *job, mo_outcome *outcome, bool *there)
 
 START_TEST(each_finds_the_optimum)
 {
-    mo_job job = job_for("small.lp");
+    mo_job job = run_job("small.lp");
     mo_outcome outcome;
     bool there;
 
-    scratch_write("small.lp", small_lp);
+    scratch_write("small.lp", run_small_lp);
     run_way(_i, &job, &outcome, &there);
     if (!there)
         return;
     ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
-    ck_assert_double_eq_tol(value_of(outcome.solution, "w"), small_answer,
+    ck_assert_double_eq_tol(run_value(outcome.solution, "w"), run_small_answer,
                             1e-6);
     ck_assert_double_eq_tol(
-        value_of(outcome.solution, "moirai_g_0123456789abcdef"), 1, 1e-9);
+        run_value(outcome.solution, "moirai_g_0123456789abcdef"), 1, 1e-9);
     ck_assert(outcome.has_bound);
-    ck_assert_double_eq_tol(outcome.bound, small_answer, 1e-4);
+    ck_assert_double_eq_tol(outcome.bound, run_small_answer, 1e-4);
     mo_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(each_reads_mps_by_any_name)
 {
-    mo_job job = job_for("a model's name");
+    mo_job job = run_job("a model's name");
     mo_outcome outcome;
     bool there;
 
@@ -187,8 +147,8 @@ START_TEST(each_reads_mps_by_any_name)
     if (!there)
         return;
     ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
-    ck_assert_double_eq_tol(2 * value_of(outcome.solution, "x") +
-                                3 * value_of(outcome.solution, "y"),
+    ck_assert_double_eq_tol(2 * run_value(outcome.solution, "x") +
+                                3 * run_value(outcome.solution, "y"),
                             small_mps_answer, 1e-6);
     mo_outcome_clear(&outcome);
 }
@@ -196,7 +156,7 @@ END_TEST
 
 START_TEST(each_says_infeasible)
 {
-    mo_job job = job_for("infeasible.lp");
+    mo_job job = run_job("infeasible.lp");
     mo_outcome outcome;
     bool there;
 
@@ -213,7 +173,7 @@ END_TEST
 
 START_TEST(each_keeps_its_time_and_what_it_has)
 {
-    mo_job job = job_for("hard.lp");
+    mo_job job = run_job("hard.lp");
     mo_outcome outcome;
     char *model = hard_lp();
     bool there;
@@ -231,7 +191,7 @@ START_TEST(each_keeps_its_time_and_what_it_has)
     ck_assert_ptr_nonnull(outcome.solution);
     ck_assert_int_gt(outcome.solution->n, 0);
     ck_assert(outcome.has_bound);
-    ck_assert(outcome.bound <= value_of(outcome.solution, "w"));
+    ck_assert(outcome.bound <= run_value(outcome.solution, "w"));
     mo_outcome_clear(&outcome);
 }
 END_TEST
@@ -246,7 +206,7 @@ static bool can_stop(int i)
 
 START_TEST(each_keeps_what_it_has_when_interrupted)
 {
-    mo_job job = job_for("hard.lp");
+    mo_job job = run_job("hard.lp");
     mo_outcome outcome;
     char *model = hard_lp();
     pid_t us = getpid(), sender;
@@ -298,7 +258,7 @@ END_TEST
 
 START_TEST(a_broken_model_is_an_outcome)
 {
-    mo_job job = job_for("broken.lp");
+    mo_job job = run_job("broken.lp");
     mo_outcome outcome;
     bool there;
 
@@ -353,7 +313,7 @@ START_TEST(each_takes_a_start)
     const mo_run_options options = { .way = MO_WAY_PROCESS,
                                      .line = look_for,
                                      .context = &wanted };
-    mo_job job = job_for("small.lp");
+    mo_job job = run_job("small.lp");
     const mo_solver *solver;
     mo_found found;
     mo_outcome outcome;
@@ -361,7 +321,7 @@ START_TEST(each_takes_a_start)
 
     if (!find(starts[_i].way, &solver, &found))
         return;
-    scratch_write("small.lp", small_lp);
+    scratch_write("small.lp", run_small_lp);
     MUST(mo_out_open(starts[_i].file, &out, &err));
     mo_out_text(out, starts[_i].start);
     for (int i = 0; i < COUNT(columns); i++) {
@@ -383,7 +343,7 @@ END_TEST
 /* More columns than the licence that comes with Python's package allows. */
 START_TEST(gurobi_says_that_a_model_is_too_large)
 {
-    mo_job job = job_for("large.lp");
+    mo_job job = run_job("large.lp");
     mo_outcome outcome;
     mo_out *out;
     bool there;
@@ -412,159 +372,19 @@ END_TEST
 START_TEST(compressed_models_are_unpacked)
 {
     static const char *const names[] = { "small.lp.gz", "small.lp.zst" };
-    mo_job job = job_for(names[_i]);
+    mo_job job = run_job(names[_i]);
     mo_outcome outcome;
     mo_out *out;
     bool there;
 
     MUST(mo_out_open(names[_i], &out, &err));
-    mo_out_text(out, small_lp);
+    mo_out_text(out, run_small_lp);
     MUST(mo_out_commit(out, &err));
     run_way(0, &job, &outcome, &there);
     if (!there)
         return;
     ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
     mo_outcome_clear(&outcome);
-}
-END_TEST
-
-/* ----------------------------------------------------- solvers that misbehave
- */
-
-/* CBC's driver with a script in the place of CBC. */
-static void run_script(const char *script, const mo_job *job,
-                       mo_outcome *outcome)
-{
-    const mo_run_options options = { .way = MO_WAY_PROCESS, .grace_s = 0.3 };
-    char program[4300];
-    mo_found found = { .program = program };
-
-    snprintf(program, sizeof program, "%s/../cbc", folder);
-    scratch_write("cbc", script);
-    ck_assert_int_eq(chmod("cbc", 0700), 0);
-    scratch_write("small.lp", small_lp);
-    MUST(mo_run(&mo_solver_cbc, &found, job, &options, outcome, &err));
-}
-
-static const struct {
-    const char *script;
-    double time_s;
-    const char *text; /* to be found in the outcome's */
-} misbehaviours[] = {
-    { "#!/bin/sh\nexit 0\n", 0, "exit code 0 and no answer" },
-    { "#!/bin/sh\nexit 3\n", 0, "exit code 3 and no answer" },
-    { "#!/bin/sh\necho 'ERROR: no licence'; exit 1\n", 0, "ERROR: no licence" },
-    { "#!/bin/sh\nkill -SEGV $$\n", 0, "signal 11" },
-    { "#!/bin/sh\nkill -KILL $$\n", 0, "signal 9" },
-    { "#!/bin/sh\ntrap '' INT; sleep 60\n", 0.3, "was killed after" },
-    { "#!/bin/sh\necho rubbish >solution.sol\n", 0, "cannot be read" },
-    { "#!/bin/sh\n: >solution.sol\n", 0, "cannot be read" },
-    { "#!/bin/sh\nhead -c 100000 /dev/zero >solution.sol\n", 0,
-      "cannot be read" },
-    { "#!/bin/sh\nprintf 'Optimal - objective value 4.75\\n 0 w 4.' "
-      ">solution.sol; kill -KILL $$\n",
-      0, "cannot be read" },
-    { "#!/bin/sh\nyes | head -c 10000000\n", 0, "no answer" },
-    { "#!/bin/sh\nprintf 'Stopped on time (no integer solution - continuous "
-      "used) - objective value 0.5\\n 0 w 0.5 0\\n' >solution.sol\n",
-      0, "no solution" },
-};
-
-START_TEST(misbehaviour_is_an_outcome)
-{
-    mo_job job = job_for("small.lp");
-    mo_outcome outcome;
-
-    job.time_s = misbehaviours[_i].time_s;
-    run_script(misbehaviours[_i].script, &job, &outcome);
-    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
-    ck_assert_msg(!outcome.solution || outcome.solution->n == 0, "%s",
-                  outcome.text);
-    ck_assert_msg(strstr(outcome.text, misbehaviours[_i].text) != NULL,
-                  "'%s' has no '%s'", outcome.text, misbehaviours[_i].text);
-    ck_assert_ptr_null(strchr(outcome.text, '\n'));
-    mo_outcome_clear(&outcome);
-}
-END_TEST
-
-START_TEST(a_program_that_is_gone_is_an_outcome)
-{
-    const mo_run_options options = { .way = MO_WAY_PROCESS };
-    mo_job job = job_for("small.lp");
-    char program[] = "/there/is/no/such/program";
-    const mo_found found = { .program = program };
-    mo_outcome outcome;
-
-    scratch_write("small.lp", small_lp);
-    MUST(mo_run(&mo_solver_cbc, &found, &job, &options, &outcome, &err));
-    ck_assert_int_eq(outcome.end, MO_CHILD_NOT_STARTED);
-    ck_assert_ptr_nonnull(strstr(outcome.text, "cannot be started"));
-    mo_outcome_clear(&outcome);
-}
-END_TEST
-
-START_TEST(an_old_answer_is_not_taken_for_a_new_one)
-{
-    mo_job job = job_for("small.lp");
-    mo_outcome outcome;
-
-    scratch_write("job/solution.sol", "Optimal - objective value 4.75\n"
-                                      "      0 w 4.75 0\n");
-    run_script("#!/bin/sh\nexit 0\n", &job, &outcome);
-    ck_assert_ptr_null(outcome.solution);
-    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
-    mo_outcome_clear(&outcome);
-}
-END_TEST
-
-/* ----------------------------------------------------------------- commands */
-
-START_TEST(a_command_is_filled_in_and_run)
-{
-    mo_job job = job_for("it's a \"model\" $(touch bad).lp");
-    const mo_run_options options = {
-        .way = MO_WAY_COMMAND,
-        .command = "test -s {model} && test {time}{gap}{threads} = 701 && "
-                   "echo 'Cbc0010I After 0 nodes, 1 on tree, 5 best solution, "
-                   "best possible 4 (0.15 seconds)' && "
-                   "printf '=obj= 5\\nw 5\\n' >{solution}"
-    };
-    mo_outcome outcome;
-
-    scratch_write(job.model, small_lp);
-    job.time_s = 7;
-    MUST(mo_run(NULL, NULL, &job, &options, &outcome, &err));
-    ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE, "%s", outcome.text);
-    ck_assert_double_eq_tol(value_of(outcome.solution, "w"), 5, 1e-9);
-    ck_assert(outcome.has_bound);
-    ck_assert_double_eq_tol(outcome.bound, 4, 1e-3);
-    ck_assert_int_ne(access("bad", F_OK), 0);
-    mo_outcome_clear(&outcome);
-}
-END_TEST
-
-static const struct {
-    const char *command, *text;
-} refused[] = {
-    { "solve -o {solution}", "{model}" },
-    { "solve {model}", "{solution}" },
-    { "solve '{model}' {solution}", "quotes" },
-    { "solve \"\\\"{model}\" {solution}", "quotes" },
-    { "solve 'a\\' {model} '{solution}'", "quotes" },
-};
-
-START_TEST(a_command_that_cannot_be_filled_is_an_error)
-{
-    const mo_run_options options = { .way = MO_WAY_COMMAND,
-                                     .command = refused[_i].command };
-    mo_job job = job_for("small.lp");
-    mo_outcome outcome;
-    mo_error err;
-
-    scratch_write("small.lp", small_lp);
-    ck_assert_int_eq(mo_run(NULL, NULL, &job, &options, &outcome, &err),
-                     MO_E_USAGE);
-    ck_assert_msg(strstr(err.text, refused[_i].text) != NULL, "%s", err.text);
 }
 END_TEST
 
@@ -632,7 +452,7 @@ END_TEST
 
 SUITE(run)
 {
-    tcase_add_checked_fixture(tests, enter, scratch_leave);
+    tcase_add_checked_fixture(tests, run_enter, scratch_leave);
     EACH(each_finds_the_optimum, COUNT(ways));
     EACH(each_reads_mps_by_any_name, COUNT(ways));
     EACH(each_says_infeasible, COUNT(ways));
@@ -643,11 +463,6 @@ SUITE(run)
     EACH(each_takes_a_start, COUNT(starts));
     TEST(gurobi_says_that_a_model_is_too_large);
     EACH(compressed_models_are_unpacked, 2);
-    EACH(misbehaviour_is_an_outcome, COUNT(misbehaviours));
-    TEST(a_program_that_is_gone_is_an_outcome);
-    TEST(an_old_answer_is_not_taken_for_a_new_one);
-    TEST(a_command_is_filled_in_and_run);
-    EACH(a_command_that_cannot_be_filled_is_an_error, COUNT(refused));
     TEST(what_the_user_names_and_is_not_there_is_an_error);
     TEST(what_the_user_names_comes_first);
     TEST(presolve_that_lies_is_found_out);
