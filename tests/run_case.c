@@ -42,11 +42,3 @@ mo_job run_job(const char *model)
                      .threads = 1,
                      .presolve = true };
 }
-
-double run_value(const mo_solution *solution, const char *name)
-{
-    for (int i = 0; i < solution->n; i++)
-        if (strcmp(solution->values[i].name, name) == 0)
-            return solution->values[i].value;
-    return 0;
-}

@@ -17,7 +17,4 @@ extern char run_folder[4200];
 /* To the optimum, with one thread. */
 mo_job run_job(const char *model);
 
-/* Of the variable of that name; 0 where it is not told. */
-double run_value(const mo_solution *solution, const char *name);
-
 #endif

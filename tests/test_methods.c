@@ -3,13 +3,11 @@
 
 #include <stdio.h>
 
-#include "schedule/single.h"
 #include "solvers/search/getf_groups.h"
 #include "solvers/search/oct.h"
 #include "solvers/search/queue.h"
-#include "tests/crowd.h"
 #include "tests/graphs.h"
-#include "tests/judged.h"
+#include "tests/methods_case.h"
 #include "tests/problem.h"
 #include "tests/suite.h"
 #include "tests/ten_tasks.h"
@@ -17,40 +15,16 @@
 
 enum { A, B, C };
 
-static const mo_regime plain = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
-                                 MO_MEMORY_NONE };
 static const mo_regime within_sums = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
                                        MO_MEMORY_STATIC };
 static const mo_regime while_alive = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
                                        MO_MEMORY_LIVE };
-
-static mo_placed place(const mo_method *method, const mo_instance *x,
-                       const mo_regime *regime)
-{
-    const mo_task task = { .x = x, .regime = *regime };
-    mo_placed placed = { 0 };
-
-    MUST(method->place(&task, &placed, &err));
-    return placed;
-}
 
 static int device_of(const problem *p, const mo_placed *placed,
                      const char *name)
 {
     return placed->schedule->device[problem_op(p, name)];
 }
-
-/* ---------------------------------------------------------------- the table */
-
-START_TEST(a_method_is_found_by_its_name)
-{
-    for (int i = 0; mo_methods[i]; i++) {
-        ck_assert_ptr_eq(mo_method_of(mo_methods[i]->name), mo_methods[i]);
-        ck_assert(mo_methods[i]->help && mo_methods[i]->source);
-    }
-    ck_assert_ptr_null(mo_method_of("moira"));
-}
-END_TEST
 
 /* ---------------------------------------------------------- printed numbers */
 
@@ -71,7 +45,7 @@ START_TEST(ten_tasks_take_what_their_authors_say)
     mo_placed placed;
 
     problem_make(&p, printed[_i].graph, TEN_TASKS_CLUSTER, NULL);
-    placed = place(printed[_i].method, p.x, &plain);
+    placed = method_place(printed[_i].method, p.x, &method_plain);
     ck_assert_int_eq(placed.schedule->makespan_ns, printed[_i].makespan_ns);
     ck_assert(placed.fits);
     check_valid(p.x, placed.schedule);
@@ -88,7 +62,7 @@ START_TEST(cpop_keeps_the_longest_way_on_one_device)
     mo_placed placed;
 
     problem_make(&p, topcuoglu_tasks, TEN_TASKS_CLUSTER, NULL);
-    placed = place(&mo_method_cpop, p.x, &plain);
+    placed = method_place(&mo_method_cpop, p.x, &method_plain);
     for (int i = 0; i < COUNT(critical); i++)
         ck_assert_int_eq(device_of(&p, &placed, critical[i]), B);
     mo_placed_clear(&placed);
@@ -115,7 +89,7 @@ START_TEST(the_optimistic_cost_table_is_peft_s)
     int64_t *oct_ns = NULL;
 
     problem_make(&p, arabnejad_tasks, TEN_TASKS_CLUSTER, NULL);
-    MUST(mo_oct_make(p.x, &plain, &oct_ns, &err));
+    MUST(mo_oct_make(p.x, &method_plain, &oct_ns, &err));
     for (int i = 0; i < COUNT(optimistic); i++) {
         int op = problem_op(&p, optimistic[i].name);
 
@@ -137,7 +111,7 @@ START_TEST(the_optimistic_cost_table_knows_pins)
 
     problem_make(&p, "* t.A=1 t.B=9; a; b pin=B; a>b bytes=5000",
                  "A; B; A-B gbps=8", NULL);
-    MUST(mo_oct_make(p.x, &plain, &oct_ns, &err));
+    MUST(mo_oct_make(p.x, &method_plain, &oct_ns, &err));
     ck_assert_int_eq(oct_ns[problem_op(&p, "a") * 2 + A], 14000);
     ck_assert_int_eq(oct_ns[problem_op(&p, "a") * 2 + B], 9000);
     free(oct_ns);
@@ -170,7 +144,7 @@ START_TEST(single_takes_the_fastest_device_with_room)
                      "* t.A=1 t.B=2; a weight_bytes=6; b weight_bytes=6; "
                      "a>b bytes=8",
                      cases[i].cluster, NULL);
-        placed = place(&mo_method_single, p.x, &within_sums);
+        placed = method_place(&mo_method_single, p.x, &within_sums);
         ck_assert_int_eq(placed.schedule->device[0], cases[i].device);
         ck_assert_int_eq(placed.fits, cases[i].fits);
         mo_placed_clear(&placed);
@@ -186,7 +160,7 @@ START_TEST(pins_to_two_devices_leave_no_single_one)
 
     problem_make(&p, "* t.A=1 t.B=2; a pin=A; b pin=B; a>b bytes=8",
                  two_devices, NULL);
-    placed = place(&mo_method_single, p.x, &plain);
+    placed = method_place(&mo_method_single, p.x, &method_plain);
     ck_assert_ptr_null(placed.schedule);
     ck_assert_str_eq(placed.why, "ops are pinned to different devices");
     mo_placed_clear(&placed);
@@ -214,7 +188,7 @@ START_TEST(m_topo_fills_device_after_device)
 
         problem_make(&p, "* t.A=1 t.B=1 weight_bytes=4; a; b; c; a>b bytes=8",
                      cases[i].cluster, NULL);
-        placed = place(&mo_method_m_topo, p.x, &within_sums);
+        placed = method_place(&mo_method_m_topo, p.x, &within_sums);
         ck_assert_int_eq(device_of(&p, &placed, "a"), cases[i].a);
         ck_assert_int_eq(device_of(&p, &placed, "b"), cases[i].b);
         ck_assert_int_eq(device_of(&p, &placed, "c"), cases[i].c);
@@ -244,7 +218,7 @@ START_TEST(m_etf_starts_as_early_as_it_can)
     mo_placed placed;
 
     problem_make(&p, starts[_i].graph, two_devices, NULL);
-    placed = place(&mo_method_m_etf, p.x, &plain);
+    placed = method_place(&mo_method_m_etf, p.x, &method_plain);
     ck_assert_int_eq(device_of(&p, &placed, "a"), A);
     ck_assert_int_eq(device_of(&p, &placed, "b"), starts[_i].b);
     ck_assert_int_eq(placed.schedule->makespan_ns, starts[_i].makespan_ns);
@@ -272,7 +246,7 @@ START_TEST(m_etf_goes_where_there_is_room)
 
     problem_make(&p, "* t.A=1 t.B=1 weight_bytes=6; a; b; a>b bytes=5000",
                  rooms[_i].cluster, NULL);
-    placed = place(&mo_method_m_etf, p.x, &within_sums);
+    placed = method_place(&mo_method_m_etf, p.x, &within_sums);
     ck_assert_int_eq(device_of(&p, &placed, "a"), A);
     ck_assert_int_eq(device_of(&p, &placed, "b"), rooms[_i].b);
     ck_assert_int_eq(placed.fits, rooms[_i].fits);
@@ -290,7 +264,7 @@ START_TEST(m_etf_places_what_fits_nowhere)
                  "* t.A=1 t.B=1 weight_bytes=6; a; b; c; a>b bytes=8; "
                  "b>c bytes=8",
                  "A memory_bytes=7; B memory_bytes=8; A-B gbps=8", NULL);
-    placed = place(&mo_method_m_etf, p.x, &within_sums);
+    placed = method_place(&mo_method_m_etf, p.x, &within_sums);
     ck_assert_ptr_nonnull(placed.schedule);
     ck_assert(!placed.fits);
     ck_assert_int_eq(device_of(&p, &placed, "c"), B); /* 2 bytes left, not 1 */
@@ -319,7 +293,7 @@ START_TEST(m_etf_gives_memory_back)
                      "* t.A=1 t.B=1; a; b; c; d; a>b bytes=4; b>c bytes=4; "
                      "c>d bytes=4",
                      cases[i].cluster, NULL);
-        placed = place(&mo_method_m_etf, p.x, &while_alive);
+        placed = method_place(&mo_method_m_etf, p.x, &while_alive);
         ck_assert_int_eq(device_of(&p, &placed, "a"), A);
         ck_assert_int_eq(device_of(&p, &placed, "b"), cases[i].b);
         ck_assert_int_eq(device_of(&p, &placed, "c"), cases[i].b);
@@ -341,7 +315,7 @@ START_TEST(hare_goes_where_most_memory_is_and_keeps_what_was_made_last)
                  "* t.A=1 t.B=1 weight_bytes=2; a; b; c; d; a>b bytes=8; "
                  "c>d bytes=8",
                  "A memory_bytes=10; B memory_bytes=8; A-B gbps=8", NULL);
-    placed = place(&mo_method_hare, p.x, &within_sums);
+    placed = method_place(&mo_method_hare, p.x, &within_sums);
     ck_assert_int_eq(device_of(&p, &placed, "a"), A);
     ck_assert_int_eq(device_of(&p, &placed, "b"), A);
     ck_assert_int_eq(device_of(&p, &placed, "c"), B);
@@ -442,118 +416,8 @@ START_TEST(a_queue_gives_the_least_first)
 }
 END_TEST
 
-/* ----------------------------------------------------------- all of them */
-
-/* Those that a solver has a part in are tests/test_methods_solved.c's. */
-static bool needs_solver(const mo_method *method)
-{
-    return method == &mo_method_m_sct || method == &mo_method_getf ||
-           method == &mo_method_pesto;
-}
-
-static bool is_quick(const mo_method *method)
-{
-    return !needs_solver(method) && !method->learns &&
-           strcmp(method->name, "moirai") != 0;
-}
-
-/* Only where pins leave no choice is there no answer. */
-START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
-{
-    problem p = { 0 };
-
-    crowd_make(&p, (unsigned) _i);
-    for (int number = 0; number < N_REGIMES; number++)
-        for (int m = 0; mo_methods[m]; m++) {
-            mo_regime regime = regime_of(number);
-            mo_placed placed;
-
-            if (!is_quick(mo_methods[m]))
-                continue;
-            placed = place(mo_methods[m], p.x, &regime);
-            if (placed.schedule)
-                check_judged(p.x, &placed, mo_methods[m]->name, _i);
-            else
-                ck_assert_ptr_eq(mo_methods[m], &mo_method_single);
-            mo_placed_clear(&placed);
-        }
-    problem_clear(&p);
-}
-END_TEST
-
-START_TEST(the_same_task_has_the_same_answer)
-{
-    const mo_regime regime = regime_of(_i % N_REGIMES);
-    problem p = { 0 };
-
-    crowd_make(&p, (unsigned) _i);
-    for (int m = 0; mo_methods[m]; m++) {
-        mo_placed one, other;
-
-        if (!is_quick(mo_methods[m]) || mo_methods[m] == &mo_method_single)
-            continue;
-        one = place(mo_methods[m], p.x, &regime);
-        other = place(mo_methods[m], p.x, &regime);
-        for (int i = 0; i < p.x->n; i++) {
-            ck_assert_int_eq(one.schedule->device[i],
-                             other.schedule->device[i]);
-            ck_assert_int_eq(one.schedule->start_ns[i],
-                             other.schedule->start_ns[i]);
-        }
-        mo_placed_clear(&one);
-        mo_placed_clear(&other);
-    }
-    problem_clear(&p);
-}
-END_TEST
-
-START_TEST(no_ops_take_no_time)
-{
-    problem p = { 0 };
-
-    problem_make(&p, "", two_devices, NULL);
-    for (int m = 0; mo_methods[m]; m++) {
-        mo_placed placed;
-
-        if (!is_quick(mo_methods[m]))
-            continue;
-        placed = place(mo_methods[m], p.x, &within_sums);
-        ck_assert_int_eq(placed.schedule->makespan_ns, 0);
-        mo_placed_clear(&placed);
-    }
-    problem_clear(&p);
-}
-END_TEST
-
-static const mo_method *const stoppable[] = {
-    &mo_method_m_etf,
-    &mo_method_peft,
-    &mo_method_cpop,
-    &mo_method_hare,
-};
-
-START_TEST(what_is_stopped_says_so)
-{
-    mo_stop stop = { 0 };
-    problem p = { 0 };
-    mo_task task = { .regime = plain, .stop = &stop };
-    mo_placed placed = { 0 };
-
-    mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
-    crowd_make(&p, 1);
-    task.x = p.x;
-    MUST(stoppable[_i]->place(&task, &placed, &err));
-    ck_assert_ptr_null(placed.schedule);
-    ck_assert_ptr_nonnull(strstr(placed.why, "stopped"));
-    mo_placed_clear(&placed);
-    problem_clear(&p);
-}
-END_TEST
-
 SUITE(methods)
 {
-    TEST(a_method_is_found_by_its_name);
     EACH(ten_tasks_take_what_their_authors_say, COUNT(printed));
     TEST(cpop_keeps_the_longest_way_on_one_device);
     TEST(the_optimistic_cost_table_is_peft_s);
@@ -569,8 +433,4 @@ SUITE(methods)
     EACH(getf_groups_devices_by_powers_of_gamma, COUNT(groupings));
     TEST(an_op_belongs_to_the_fastest_group_from_its_half_up);
     SOME(a_queue_gives_the_least_first, 20, 2);
-    SOME(no_rule_is_broken_but_memory_s_and_that_is_told, 60, 3);
-    SOME(the_same_task_has_the_same_answer, 24, 3);
-    TEST(no_ops_take_no_time);
-    EACH(what_is_stopped_says_so, COUNT(stoppable));
 }

@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "tests/run_case.h"
 #include "tests/scratch.h"
+#include "tests/solution_case.h"
 #include "tests/suite.h"
 
 /* ------------------------------------------------------------------- models */
@@ -126,10 +127,10 @@ START_TEST(each_finds_the_optimum)
     if (!there)
         return;
     ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
-    ck_assert_double_eq_tol(run_value(outcome.solution, "w"), run_small_answer,
-                            1e-6);
+    ck_assert_double_eq_tol(solution_value(outcome.solution, "w"),
+                            run_small_answer, 1e-6);
     ck_assert_double_eq_tol(
-        run_value(outcome.solution, "moirai_g_0123456789abcdef"), 1, 1e-9);
+        solution_value(outcome.solution, "moirai_g_0123456789abcdef"), 1, 1e-9);
     ck_assert(outcome.has_bound);
     ck_assert_double_eq_tol(outcome.bound, run_small_answer, 1e-4);
     mo_outcome_clear(&outcome);
@@ -147,8 +148,8 @@ START_TEST(each_reads_mps_by_any_name)
     if (!there)
         return;
     ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
-    ck_assert_double_eq_tol(2 * run_value(outcome.solution, "x") +
-                                3 * run_value(outcome.solution, "y"),
+    ck_assert_double_eq_tol(2 * solution_value(outcome.solution, "x") +
+                                3 * solution_value(outcome.solution, "y"),
                             small_mps_answer, 1e-6);
     mo_outcome_clear(&outcome);
 }
@@ -191,7 +192,7 @@ START_TEST(each_keeps_its_time_and_what_it_has)
     ck_assert_ptr_nonnull(outcome.solution);
     ck_assert_int_gt(outcome.solution->n, 0);
     ck_assert(outcome.has_bound);
-    ck_assert(outcome.bound <= run_value(outcome.solution, "w"));
+    ck_assert(outcome.bound <= solution_value(outcome.solution, "w"));
     mo_outcome_clear(&outcome);
 }
 END_TEST

@@ -11,6 +11,7 @@
 
 #include "tests/run_case.h"
 #include "tests/scratch.h"
+#include "tests/solution_case.h"
 #include "tests/suite.h"
 
 /* ----------------------------------------------------- solvers that misbehave
@@ -120,7 +121,7 @@ START_TEST(a_command_is_filled_in_and_run)
     job.time_s = 7;
     MUST(mo_run(NULL, NULL, &job, &options, &outcome, &err));
     ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE, "%s", outcome.text);
-    ck_assert_double_eq_tol(run_value(outcome.solution, "w"), 5, 1e-9);
+    ck_assert_double_eq_tol(solution_value(outcome.solution, "w"), 5, 1e-9);
     ck_assert(outcome.has_bound);
     ck_assert_double_eq_tol(outcome.bound, 4, 1e-3);
     ck_assert_int_ne(access("bad", F_OK), 0);
