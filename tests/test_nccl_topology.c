@@ -4,60 +4,8 @@
 #include <string.h>
 
 #include "cost/cluster.h"
-#include "cost/nccl_rate.h"
+#include "tests/nccl_dump.h"
 #include "tests/suite.h"
-
-/* Opening tags with the attributes that dumps have; each is closed by hand. */
-#define SYSTEM "<system version='1'>\n"
-#define CPU(host, cpu)                                                         \
-    "<cpu host_hash='" host "' numaid='0' affinity='0000ffff' " cpu ">\n"
-#define CASCADE_LAKE                                                           \
-    "arch='x86_64' vendor='GenuineIntel' familyid='6' modelid='85'"
-#define MILAN "arch='x86_64' vendor='AuthenticAMD' familyid='175' modelid='1'"
-#define GRACE "arch='arm64' vendor='ARM'"
-#define POWER "arch='ppc64' vendor='IBM'"
-
-#define PCI(bus, class, ids, speed, width)                                     \
-    "<pci busid='" bus                                                         \
-    "' class='" class "' " ids " subsystem_vendor='0x0000' "                   \
-                               "subsystem_device='0x0000' link_speed='" speed  \
-                      "' link_width='" width "'>\n"
-#define BRIDGE(bus, speed)                                                     \
-    PCI(bus, "0x060400", "vendor='0x1000' device='0xc030'", speed, "16")
-#define CARD(bus, device, speed)                                               \
-    PCI(bus, "0x030200", "vendor='0x10de' device='" device "'", speed, "16")
-#define NIC(bus, speed)                                                        \
-    PCI(bus, "0x020000", "vendor='0x15b3' device='0x1021'", speed, "16")
-#define GEN3 "8.0 GT/s PCIe"
-#define GEN4 "16.0 GT/s PCIe"
-#define GEN5 "32.0 GT/s PCIe"
-
-#define GPU(dev, sm, rank)                                                     \
-    "<gpu dev='" dev "' sm='" sm "' rank='" rank "' gdr='1'>\n"
-#define NVLINK(target, count, class)                                           \
-    "<nvlink target='" target "' count='" count "' tclass='" class "'/>\n"
-#define TO_GPU     "0x030200"
-#define TO_SWITCH  "0x068000"
-#define TO_CPU     "0x068001"
-#define ANY_SWITCH "fffffff:ff:ff.0"
-#define NET(name, more)                                                        \
-    "<nic>\n<net name='" name "' dev='0' port='1' guid='0x5e' "                \
-    "maxconn='131072' gdr='1' " more "/>\n</nic>\n"
-
-/* The PCI device ids of some GPUs. */
-#define P4        "0x1bb3"
-#define V100_16GB "0x1db1"
-#define V100      "0x1db5"
-#define T4        "0x1eb8"
-#define A100      "0x20b0"
-#define A100_PCIE "0x20b5"
-#define H100      "0x2330"
-#define H200      "0x2335"
-#define GH200     "0x2342"
-#define RTX4090   "0x2684"
-#define L40S      "0x26b9"
-#define L4        "0x27b8"
-#define GB200     "0x2941"
 
 #define H100_LINKS                                                             \
     NVLINK("0000:07:00.0", "5", TO_SWITCH)                                     \
@@ -476,10 +424,6 @@ static const char two_hosts[] =
       CARD("0000:03:00.0", "0xffff", GEN3) GPU("4", "75", "2") "</gpu></pci>"
     "</cpu>"
     "</system>";
-
-#define ONE(gpu)                                                              \
-    SYSTEM CPU("0x1f", CASCADE_LAKE) CARD("0000:03:00.0", T4, GEN3) gpu       \
-    "</pci></cpu></system>"
 /* clang-format on */
 
 START_TEST(a_device_knows_where_it_runs_and_what_it_can)
@@ -513,97 +457,9 @@ START_TEST(the_one_host_of_a_dump_has_no_name)
 }
 END_TEST
 
-/* clang-format off */
-static const struct {
-    const char *dump, *said;
-} refused[] = {
-    { SYSTEM "</system>",
-      "t.xml: a topology without a <gpu>; dump it from a program that uses "
-      "NCCL on the GPUs" },
-    { ONE("<gpu sm='75' rank='0'/>"),
-      "t.xml:4: a <gpu> without dev, its number; dump the topology again" },
-    { SYSTEM "<gpu dev='0'/></system>",
-      "t.xml:2: a <gpu> outside of <cpu> and <pci>; dump the topology "
-      "again" },
-    { ONE("<gpu dev='x'/>"),
-      "t.xml:4: dev 'x' of a <gpu> is not a number that makes sense; dump the "
-      "topology again" },
-    { ONE(GPU("0", "75", "0") NVLINK("a", "99999999999", TO_GPU) "</gpu>"),
-      "t.xml:5: count '99999999999' of a <nvlink> is not a number that makes "
-      "sense; dump the topology again" },
-    { SYSTEM CPU("0x1f", CASCADE_LAKE) NET("eth0", "latency='nan'")
-      "</cpu></system>",
-      "t.xml:4: latency 'nan' of a <net> is not a number that makes sense; "
-      "dump the topology again" },
-    { ONE(GPU("0", "75", "0") "</gpu>\n" GPU("0", "75", "1") "</gpu>"),
-      "t.xml:6: device 'gpu0' is there already, from line 4; give one of "
-      "them another id" },
-    { ONE("<gpu dev='0' mlopart='0'/>"),
-      "t.xml:4: a <gpu> without rank; where dev does not tell GPUs apart, "
-      "each needs one" },
-};
-/* clang-format on */
-
-START_TEST(damaged_dumps_are_refused)
-{
-    mo_cluster *cluster = NULL;
-    mo_error err = { 0 };
-    char said[2048];
-
-    ck_assert_int_eq(mo_cluster_read_memory("t.xml", refused[_i].dump,
-                                            strlen(refused[_i].dump), &cluster,
-                                            &err),
-                     MO_E_INPUT);
-    ck_assert_ptr_null(cluster);
-    ck_assert_str_eq(mo_error_format(&err, said, sizeof said),
-                     refused[_i].said);
-}
-END_TEST
-
-/* Both directions of an NVLink together, as vendors count: 40 GB/s on P100, 50
- * on V100, A100 and H100, 28 on an RTX 3090, 100 on B200. */
-static const struct {
-    int sm;
-    double gbps;
-} nvlinks[] = {
-    { 60, 160 },   { 70, 200 }, { 75, 200 },  { 80, 200 },
-    { 86, 112.5 }, { 90, 200 }, { 100, 400 }, { 103, 400 },
-};
-
-START_TEST(nvlinks_are_as_fast_as_their_generation)
-{
-    ck_assert_double_eq(mo_nccl_nvlink_gbps(nvlinks[_i].sm), nvlinks[_i].gbps);
-}
-END_TEST
-
-/* One direction in GB/s, as tables of PCI Express print it. */
-static const struct {
-    const char *speed;
-    int width;
-    double gigabytes;
-} buses[] = {
-    { "2.5 GT/s PCIe", 16, 4.000 },   { "5.0 GT/s PCIe", 16, 8.000 },
-    { "5 GT/s", 4, 2.000 },           { "8 GT/s", 16, 15.754 },
-    { "16.0 GT/s PCIe", 16, 31.508 }, { "32.0 GT/s PCIe", 8, 31.508 },
-    { "64.0 GT/s PCIe", 16, 121.0 },  { "", 16, 15.754 },
-    { "nan GT/s", 16, 15.754 },       { "1e300 GT/s", 16, 15.754 },
-    { "-1 GT/s", 0, 15.754 },         { "8GT/s", 1000, 15.754 },
-};
-
-START_TEST(buses_are_as_fast_as_the_tables_say)
-{
-    ck_assert_double_eq_tol(mo_nccl_pci_gbps(buses[_i].speed, buses[_i].width) /
-                                8,
-                            buses[_i].gigabytes, 0.001);
-}
-END_TEST
-
 SUITE(nccl_topology)
 {
     EACH(dumps_become_clusters, COUNT(dumps));
     TEST(a_device_knows_where_it_runs_and_what_it_can);
     TEST(the_one_host_of_a_dump_has_no_name);
-    EACH(damaged_dumps_are_refused, COUNT(refused));
-    EACH(nvlinks_are_as_fast_as_their_generation, COUNT(nvlinks));
-    EACH(buses_are_as_fast_as_the_tables_say, COUNT(buses));
 }
