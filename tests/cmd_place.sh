@@ -271,6 +271,24 @@ ok "soon" test $(($(date +%s) - begin)) -le 10
 ok "with what it had" moirai-check -q -c inter-server stopped.sol
 ok "the rest is not tried" grep -q '^heft  *-  not tried' out
 
+# A signal while the graph is read.  So much fits into no pipe that it has begun
+# when all of that is written.
+moirai-zoo gpt3-330m -o large.graphml
+mkfifo slow
+moirai-place -q -c inter-server --time 60 --method moirai,heft - \
+    -o read.sol >out 2>err <slow &
+pid=$!
+{
+    head -c 1500000 large.graphml
+    kill -TERM $pid
+    tail -c +1500001 large.graphml
+} >slow
+wait $pid
+is "interrupted while it reads, it ends well" $? 0
+ok "nothing is tried" grep -q '^moirai  *-  not tried' out
+ok "all is on one device" grep -q '^single  *[0-9]' out
+ok "which is written" test -s read.sol
+
 # A solver that never has anything to say.
 cat >glpsol <<END
 #!/bin/sh
@@ -336,6 +354,12 @@ complains "a policy to be used that is not there" 1 "none.policy: cannot be" \
     moirai-place -q --method hrl --no-learning --policy none.policy $net
 complains "another method's policy" 1 "hrl1.policy" \
     moirai-place -q --method placeto --policy hrl1.policy $net
+mkfifo pipe.policy
+for how in "" --no-learning; do
+    complains "a policy that is a pipe${how:+, with $how}" 1 \
+        "pipe.policy: is not a plain file" moirai-place -q --method hrl $how \
+        --policy pipe.policy $net
+done
 
 # -------------------------------------------------------------- complaints --
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/random.h"
@@ -378,6 +379,18 @@ START_TEST(a_policy_that_was_cut_off_is_refused)
 }
 END_TEST
 
+/* Nobody is at its other end. */
+START_TEST(nobody_waits_for_a_pipe)
+{
+    mo_weights weights = make_weights(3);
+
+    ck_assert_int_eq(mkfifo("policy", 0600), 0);
+    must_refuse(&weights, "test", 4, "is not a plain file");
+    mo_weights_clear(&weights);
+    unlink("policy");
+}
+END_TEST
+
 SUITE(learn_tape)
 {
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
@@ -387,4 +400,5 @@ SUITE(learn_tape)
     TEST(a_policy_reads_back_as_it_was);
     TEST(others_policies_are_refused);
     TEST(a_policy_that_was_cut_off_is_refused);
+    TEST(nobody_waits_for_a_pipe);
 }

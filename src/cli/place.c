@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/option.h"
@@ -44,6 +45,26 @@ static mo_status try_learned(settings *s, mo_error *err)
     return status;
 }
 
+/* One that is only read is an input, too, and must be there.  Whoever opened a
+ * pipe would wait for somebody at its other end. */
+static mo_status check_policy(const settings *s, mo_error *err)
+{
+    const char *path = s->place.policy;
+    bool is_input = s->place.no_learning;
+    struct stat info;
+    mo_status status = MO_OK;
+
+    if (!path)
+        return MO_OK;
+    if (is_input)
+        status = mo_outputs_spare(s->outputs, OUTPUTS, path, err);
+    if (status == MO_OK && is_input && access(path, R_OK) != 0)
+        status = mo_fail_errno(err, path, "cannot be read");
+    if (status == MO_OK && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        status = mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
+    return status;
+}
+
 static mo_status check(const settings *s, const char *path, mo_error *err)
 {
     const mo_load *load = &s->prepare.load;
@@ -56,16 +77,9 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
             status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
-    /* A policy that is only read is an input, too, and must be there. */
-    if (status == MO_OK && s->place.no_learning)
-        status = mo_outputs_spare(s->outputs, OUTPUTS, s->place.policy, err);
-    if (status == MO_OK && s->place.no_learning && s->place.policy &&
-        access(s->place.policy, R_OK) != 0)
-        status = mo_fail_errno(err, s->place.policy, "cannot be read");
-    return status;
+    return status == MO_OK ? check_policy(s, err) : status;
 }
 
-/* While methods work, a signal stops them and not us. */
 static mo_status compare(const settings *s, const mo_instance *x,
                          const mo_method *const *methods, int n,
                          mo_place_comparison *c, mo_error *err)
@@ -74,19 +88,35 @@ static mo_status compare(const settings *s, const mo_instance *x,
                                  .regime = mo_prepare_regime(&s->prepare),
                                  .talk = &s->talk };
     mo_found found = { 0 };
-    mo_place_watch *watch;
     mo_status status = mo_place_assist(&s->place, &setting.assist, &found, err);
 
     setting.found = &found;
     if (setting.assist)
         mo_talk_say(&s->talk, "%s helps", setting.assist->title);
     if (status == MO_OK)
-        status = mo_place_watch_begin(&watch, err);
-    if (status == MO_OK) {
         status = mo_place_compare(&setting, x, methods, n, c, err);
-        mo_place_watch_end(watch);
-    }
     mo_found_clear(&found);
+    return status;
+}
+
+/* While the graph is read and methods work, a signal stops them and not us. */
+static mo_status read_and_compare(settings *s, const char *path,
+                                  const mo_method *const *methods, int n,
+                                  mo_prepared *made, mo_place_comparison *c,
+                                  mo_error *err)
+{
+    mo_place_watch *watch;
+    mo_status status = mo_place_watch_begin(&watch, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
+    if (status == MO_OK)
+        status = mo_outputs_spare(s->outputs, OUTPUTS,
+                                  made->loaded.cluster->file, err);
+    if (status == MO_OK)
+        status = compare(s, made->loaded.instance, methods, n, c, err);
+    mo_place_watch_end(watch);
     return status;
 }
 
@@ -95,14 +125,8 @@ static mo_status place(settings *s, const char *path,
 {
     mo_prepared made = { 0 };
     mo_place_comparison c = { 0 };
-    mo_status status =
-        mo_prepare_instance(&s->prepare, path, &s->talk, &made, err);
+    mo_status status = read_and_compare(s, path, methods, n, &made, &c, err);
 
-    if (status == MO_OK)
-        status = mo_outputs_spare(s->outputs, OUTPUTS,
-                                  made.loaded.cluster->file, err);
-    if (status == MO_OK)
-        status = compare(s, made.loaded.instance, methods, n, &c, err);
     if (status == MO_OK)
         status = mo_place_write(&c, &made, &s->outputs[SOLUTION], err);
     if (status == MO_OK)

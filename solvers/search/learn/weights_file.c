@@ -2,12 +2,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "base/out.h"
@@ -185,18 +188,38 @@ static mo_status read_all(reader *r, mo_weights *weights, const char *kind,
     return status;
 }
 
+/* Not blocking, so that a pipe of that name does not hold us up. */
+static mo_status open_plain(const char *path, FILE **file, mo_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    mo_status status = MO_OK;
+
+    if (fd < 0)
+        return mo_fail_errno(err, path, "cannot be read");
+    if (fstat(fd, &info) != 0)
+        status = mo_fail_errno(err, path, "cannot be read");
+    else if (!S_ISREG(info.st_mode))
+        status = mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
+    else if (!(*file = fdopen(fd, "r")))
+        status = mo_fail_errno(err, path, "cannot be read");
+    if (status != MO_OK)
+        close(fd);
+    return status;
+}
+
 /* What stands in weights stays when the file is refused. */
 mo_status mo_weights_read(mo_weights *weights, const char *kind,
                           const int *about, int n_about, const char *path,
                           mo_error *err)
 {
     size_t bytes = (weights->n_values + 1) * sizeof *weights->values;
-    reader r = { .file = fopen(path, "re"), .path = path, .err = err };
+    reader r = { .path = path, .err = err };
     mo_weights read = *weights;
-    mo_status status;
+    mo_status status = open_plain(path, &r.file, err);
 
-    if (!r.file)
-        return mo_fail_errno(err, path, "cannot be read");
+    if (status != MO_OK)
+        return status;
     read.values = malloc(bytes);
     status = read.values ? read_all(&r, &read, kind, about, n_about)
                          : mo_fail_memory(err);
