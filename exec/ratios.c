@@ -151,6 +151,16 @@ static double path_ratio(walk *w)
     return part((double) longest, (double) w->result->median_ns);
 }
 
+/* By themselves calls may be slower than side by side. */
+static double chain_ratio(const mo_run_result *result)
+{
+    int64_t chain_ns = result->chain_ns;
+
+    if (chain_ns > result->median_ns)
+        chain_ns = result->median_ns;
+    return part((double) chain_ns, (double) result->median_ns);
+}
+
 static double kernel_ratio(const walk *w)
 {
     double calls = 0, window = 0;
@@ -211,7 +221,8 @@ mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
     *ratios = (mo_ratios){ NAN, NAN, NAN };
     if (done && has_steps(plan, result)) {
         note_ways(&w);
-        ratios->path = path_ratio(&w);
+        ratios->path =
+            result->chain_ns > 0 ? chain_ratio(result) : path_ratio(&w);
         ratios->kernel = kernel_ratio(&w);
         ratios->hidden = hidden_ratio(&w);
     }

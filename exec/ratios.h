@@ -10,7 +10,8 @@
 
 /* Parts of one; NAN where there is nothing to tell. */
 typedef struct mo_ratios {
-    double path;   /* the plan walked through with measured times, over the
+    double path;   /* the longest chain of calls and transfers with measured
+                      times, or the plan walked through with them, over the
                       measured makespan: the rest is overhead between steps */
     double kernel; /* calls, over the time from each device's first step to its
                       last */

@@ -19,6 +19,7 @@ typedef struct run {
     mo_run_device **joint; /* those of them that one thread drives together */
     int n_joint;
     char eager_because[MO_RUN_WHY_SIZE]; /* of these */
+    int64_t chain_ns;                    /* the same */
     pthread_t *threads;
     mo_run_record *records; /* by device of the plan */
 } run;
@@ -49,8 +50,8 @@ static void *run_joint(void *context)
 {
     run *r = context;
     mo_error err = { 0 };
-    mo_status status =
-        mo_run_joint_work(r->joint, r->n_joint, r->eager_because, &err);
+    mo_status status = mo_run_joint_work(
+        r->joint, r->n_joint, r->eager_because, &r->chain_ns, &err);
 
     end_thread(r->options, status, &err);
     return NULL;
@@ -186,6 +187,7 @@ static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
     result->stopped = result->n_runs < r->options->runs;
     memcpy(result->eager_because, r->eager_because,
            sizeof result->eager_because);
+    result->chain_ns = r->chain_ns;
     status = mo_run_gather(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
         status =

@@ -236,7 +236,8 @@ static mo_status fetch_outputs(mo_run_joint *j, mo_error *err)
 }
 
 mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
-                            char eager_because[MO_RUN_WHY_SIZE], mo_error *err)
+                            char eager_because[MO_RUN_WHY_SIZE],
+                            int64_t *chain_ns, mo_error *err)
 {
     const mo_run_device *first = devices[0];
     mo_run_joint j = { .plan = first->plan,
@@ -248,13 +249,14 @@ mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
     mo_status status;
 
     *eager_because = '\0';
+    *chain_ns = 0;
     status = open_joint(&j, err);
     if (status == MO_OK)
         status = make_runs(&j, err);
     if (status == MO_OK && first->n_runs > 0) {
         status = fetch_outputs(&j, err);
         if (status == MO_OK)
-            status = mo_joint_times(&j, err);
+            status = mo_joint_times(&j, chain_ns, err);
     }
     mo_joint_forget(&j);
     for (int s = 0; s < n; s++)

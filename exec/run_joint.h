@@ -36,8 +36,10 @@ bool mo_run_joint_is_carried(const mo_run_device *device);
 
 /* For one thread: opens the devices, n of them, makes all runs and takes what
  * came out of them.  The caller closes the devices.  eager_because: why there
- * was no program, where one was wanted and could not be; else "". */
+ * was no program, where one was wanted and could not be; else "".  chain_ns: as
+ * in mo_run_result. */
 mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
-                            char eager_because[MO_RUN_WHY_SIZE], mo_error *err);
+                            char eager_because[MO_RUN_WHY_SIZE],
+                            int64_t *chain_ns, mo_error *err);
 
 #endif

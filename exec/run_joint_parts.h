@@ -81,6 +81,6 @@ void mo_joint_forget(mo_run_joint *j);
 
 /* How long calls take by themselves, when all runs are done; the steps of every
  * run are laid out by that.  run_joint_times.c */
-mo_status mo_joint_times(mo_run_joint *j, mo_error *err);
+mo_status mo_joint_times(mo_run_joint *j, int64_t *chain_ns, mo_error *err);
 
 #endif

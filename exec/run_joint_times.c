@@ -12,8 +12,8 @@
  * both ends do nothing else; what else it waits for there is known when all
  * ranks have told their times (run_align.c).
  *
- * A transfer begins, at either end, when all before it on its device is done;
- * it is awaited from when that is so to when it is there.
+ * A transfer is awaited from when all calls before are done to when it is
+ * there.
  */
 
 /* ------------------------------------------------------------------- timing */
@@ -119,7 +119,7 @@ typedef struct layout {
     const mo_run_joint *j;
     int64_t *ended;   /* by call, since its part began */
     int64_t *free_at; /* by track */
-    int64_t *ready;   /* by seat: all before is done */
+    int64_t *ready;   /* by seat: all calls before are done */
     int64_t **rows;   /* by seat: moments since the part began */
     int *carry_of;    /* by transfer: the call */
     int64_t *spans;   /* by part */
@@ -148,28 +148,23 @@ static int64_t do_call(layout *l, const mo_joint_part *part, int call)
     return begun;
 }
 
-/* An end of a carry: when it begins, and how long it takes from when both have.
- */
-static void do_end(layout *l, int seat, int action, int64_t took)
+/* An end of a carry: when it begins, and how long it takes from then. */
+static void do_end(layout *l, int seat, int action, int64_t begun, int64_t took)
 {
-    stamp(l, seat, action, l->ready[seat], l->ready[seat]);
+    stamp(l, seat, action, begun, begun);
     l->j->devices[seat]->by_itself[action] = took > 0 ? took : 1;
 }
 
 static void do_carry(layout *l, const mo_joint_part *part,
                      const mo_joint_item *item)
 {
-    bool both = item->to_seat != MO_JOINT_NONE;
-    int64_t begun = l->ready[item->seat], took;
+    int64_t begun = do_call(l, part, item->call);
+    int64_t took = l->ended[item->call] - begun;
 
-    if (both)
-        begun = later(begun, l->ready[item->to_seat]);
-    do_call(l, part, item->call);
     l->carry_of[item->carry.transfer] = item->call;
-    took = l->ended[item->call] - begun;
-    do_end(l, item->seat, item->action, took);
-    if (both)
-        do_end(l, item->to_seat, item->to_action, took);
+    do_end(l, item->seat, item->action, begun, took);
+    if (item->to_seat != MO_JOINT_NONE)
+        do_end(l, item->to_seat, item->to_action, begun, took);
 }
 
 static void do_await(layout *l, const mo_joint_part *part,
@@ -183,7 +178,6 @@ static void do_await(layout *l, const mo_joint_part *part,
     if (call >= part->first_call)
         ended = later(ended, l->ended[call]);
     stamp(l, item->seat, item->action, begun, ended);
-    l->ready[item->seat] = ended;
 }
 
 static void do_item(layout *l, const mo_joint_part *part,
@@ -290,7 +284,16 @@ static mo_status make_layout(mo_run_joint *j, layout *l, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_joint_times(mo_run_joint *j, mo_error *err)
+/* Is there nothing in the plan but one program of these devices? */
+static bool is_all(const mo_run_joint *j)
+{
+    for (int d = 0; d < j->plan->n_devices; d++)
+        if (j->plan->devices[d].n_steps > 0 && j->seat_of[d] == MO_JOINT_NONE)
+            return false;
+    return j->n_parts == 1 && !j->parts[0].is_host;
+}
+
+mo_status mo_joint_times(mo_run_joint *j, int64_t *chain_ns, mo_error *err)
 {
     layout l = { .j = j };
     mo_status status = make_layout(j, &l, err);
@@ -303,5 +306,7 @@ mo_status mo_joint_times(mo_run_joint *j, mo_error *err)
         status = time_all(j, err);
     if (status == MO_OK)
         place_all(&l);
+    if (status == MO_OK && is_all(j))
+        *chain_ns = l.spans[0];
     return status;
 }

@@ -2,27 +2,31 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "exec/plan/values.h"
+#include "exec/run_joint_bytes.h"
 #include "exec/run_joint_parts.h"
 
 /*
  * What a call, or a value that is carried, waits for.
  *
- * plan.h says that a step of another kind begins when all calls of its device
- * before it are done, and that calls behind it come after them.  What all later
- * steps of a device must wait for is its base:
+ * Calls among each other do as plan.h says: those behind a step of another kind
+ * come after all calls of their device before it.  These are its base:
  *
- *     base       {}             {a, b}               {c, x}
+ *     base       {}             {a, b}               {c}
  *     steps      a    b   | send x |   c   | await x |   d
  *                lane 0, 1
  *
- * A carry waits for the bases of both its ends, and for what went through the
- * receiver's port before; through the sender's it goes in order.
+ * What is carried waits for who touched its bytes before, at both ends, unless
+ * all of them only read; and so do calls for what is carried.  No other step
+ * has to, be it before or behind: a device is held up by what it reads, and
+ * whoever sends to it by those who still need the memory.  plan.h, where awaits
+ * hold up all that is behind them, never lets two share bytes whose order would
+ * be another one.  Ports are taken in turn: the sender's by the order on its
+ * track, the receiver's since each waits for the last one through it.
  *
- * Hence values live as long as plan.h wants, with no memory shared too early: a
- * value that arrives is written when all steps of its device before the receive
- * are done, the last readers of what was there among them, be they calls or
- * carries that were awaited; and one that is sent is not overwritten before all
- * steps up to its await are done, the carry among them.
+ * Ends of what other processes send or receive wait for the base as well: they
+ * take a device's time until the other end is there, and should not begin
+ * before it has nothing better to do.
  *
  * Waits that others imply are left out.  reach has, for every call and every
  * track (a lane, or a port), the last call of that track that is done when it
@@ -30,21 +34,24 @@
  */
 typedef struct state {
     int last[MO_PLAN_MAX_LANES]; /* calls since the base, or none */
-    int *base;
+    int base[MO_PLAN_MAX_LANES];
     int n_base;
     int last_in; /* through the port */
+    mo_joint_bytes bytes;
 } state;
+
+/* What is done to the bytes of a value. */
+typedef enum use { READ, WRITE } use;
 
 typedef struct waiting {
     mo_run_joint *j;
     state *states;   /* by seat */
     int *call_of;    /* by call of the plan */
-    int *carry_of;   /* by transfer */
     int *track_last; /* by track */
     int n_tracks;
     int *reach;      /* by call and track */
     int *candidates; /* of the call at hand */
-    int n_candidates;
+    size_t n_candidates, room;
     int part_begin; /* all calls before are done */
 } waiting;
 
@@ -84,16 +91,30 @@ static void begin_part(waiting *w)
 
 /* -------------------------------------------------------------------- waits */
 
-static void want(waiting *w, int call)
+static mo_status want(waiting *w, int call, mo_error *err)
 {
-    if (call >= w->part_begin)
+    mo_status status = MO_OK;
+
+    if (call < w->part_begin)
+        return MO_OK;
+    status = MO_PUSH(w->candidates, w->n_candidates, w->room, err);
+    if (status == MO_OK)
         w->candidates[w->n_candidates++] = call;
+    return status;
 }
 
-static void want_base(waiting *w, const state *s)
+static mo_status want_all(waiting *w, const int *calls, int n, mo_error *err)
 {
-    for (int i = 0; i < s->n_base; i++)
-        want(w, s->base[i]);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = want(w, calls[i], err);
+    return status;
+}
+
+static mo_status want_base(waiting *w, const state *s, mo_error *err)
+{
+    return want_all(w, s->base, s->n_base, err);
 }
 
 static int descending(const void *a, const void *b)
@@ -134,13 +155,14 @@ static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
     mo_run_joint *j = w->j;
     int *own = begin_row(w, call, track), n = 0;
     int *waits =
-        mo_arena_array(j->arena, (size_t) w->n_candidates + 1, sizeof *waits);
+        mo_arena_array(j->arena, w->n_candidates + 1, sizeof *waits);
 
     if (!waits)
         return mo_fail_memory(err);
-    qsort(w->candidates, (size_t) w->n_candidates, sizeof *w->candidates,
-          descending);
-    for (int i = 0; i < w->n_candidates; i++) {
+    if (w->n_candidates > 0)
+        qsort(w->candidates, w->n_candidates, sizeof *w->candidates,
+              descending);
+    for (size_t i = 0; i < w->n_candidates; i++) {
         int other = w->candidates[i];
 
         if (own[j->tracks[other]] >= other)
@@ -156,19 +178,118 @@ static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
     return MO_OK;
 }
 
+/* -------------------------------------------------------------------- bytes */
+
+/* The spans of a value's bytes: of a view those it shares, of a part those of
+ * the whole; none where it has no place in the device's memory. */
+static mo_status spans_of(const waiting *w, state *s, int value,
+                          mo_joint_span **first, size_t *n, mo_error *err)
+{
+    const mo_plan_value *values = w->j->plan->values, *it;
+
+    value = mo_value_root(values, value);
+    while (values[value].part)
+        value = mo_value_root(values, values[value].part->of);
+    it = &values[value];
+    if (it->offset == MO_PLAN_NONE) {
+        *n = 0;
+        return MO_OK;
+    }
+    return mo_joint_bytes_cut(&s->bytes, it->offset,
+                              it->offset + mo_desc_bytes(&it->desc), first, n,
+                              err);
+}
+
+/* Calls want what came in, and what goes out before they overwrite it. */
+static mo_status want_carries(waiting *w, state *s, int value, use how,
+                              mo_error *err)
+{
+    mo_joint_span *spans = NULL;
+    size_t n = 0;
+    mo_status status = spans_of(w, s, value, &spans, &n, err);
+
+    for (size_t i = 0; i < n && status == MO_OK; i++) {
+        status = want(w, spans[i].wrote[MO_JOINT_IN], err);
+        if (how == WRITE && status == MO_OK)
+            status = want(w, spans[i].read[MO_JOINT_OUT], err);
+    }
+    return status;
+}
+
+/* What is carried wants everybody. */
+static mo_status want_users(waiting *w, state *s, int value, use how,
+                            mo_error *err)
+{
+    mo_joint_span *spans = NULL;
+    size_t n = 0;
+    mo_status status = spans_of(w, s, value, &spans, &n, err);
+
+    for (size_t i = 0; i < n && status == MO_OK; i++) {
+        status = want_all(w, spans[i].wrote, MO_JOINT_TRACKS, err);
+        if (how == WRITE && status == MO_OK)
+            status = want_all(w, spans[i].read, MO_JOINT_TRACKS, err);
+    }
+    return status;
+}
+
+/* From now on the call is the last one of its track there. */
+static mo_status note_use(const waiting *w, state *s, int value, use how,
+                          int track, int call, mo_error *err)
+{
+    mo_joint_span *spans = NULL;
+    size_t n = 0;
+    mo_status status = spans_of(w, s, value, &spans, &n, err);
+
+    for (size_t i = 0; i < n; i++)
+        (how == WRITE ? spans[i].wrote : spans[i].read)[track] = call;
+    return status;
+}
+
 /* -------------------------------------------------------------------- items */
 
 /* A new call on a track of a seat, with the waits that are wanted. */
-static mo_status push(waiting *w, mo_joint_item *item, int seat, int port,
+static mo_status push(waiting *w, mo_joint_item *item, int track,
                       const mo_program_call *call, mo_error *err)
 {
     mo_run_joint *j = w->j;
 
     item->call = j->n_calls++;
     j->calls[item->call] = *call;
-    j->calls[item->call].unit = j->devices[seat]->unit;
-    j->tracks[item->call] = seat * MO_JOINT_TRACKS + port;
+    j->calls[item->call].unit = j->devices[item->seat]->unit;
+    j->tracks[item->call] = item->seat * MO_JOINT_TRACKS + track;
     return choose_waits(w, item->call, j->tracks[item->call], err);
+}
+
+static mo_status want_of_call(waiting *w, state *s, const mo_plan_call *planned,
+                              mo_error *err)
+{
+    const mo_call *call = &planned->call;
+    mo_status status = MO_OK;
+
+    if (s->last[planned->lane] == MO_JOINT_NONE)
+        status = want_base(w, s, err);
+    for (int i = 0; i < planned->n_waits && status == MO_OK; i++)
+        status = want(w, w->call_of[planned->waits[i]], err);
+    for (int i = 0; i < call->n_in && status == MO_OK; i++)
+        status = want_carries(w, s, call->in[i], READ, err);
+    for (int i = 0; i < call->n_out && status == MO_OK; i++)
+        status = want_carries(w, s, call->out[i], WRITE, err);
+    return status;
+}
+
+static mo_status note_call(const waiting *w, state *s,
+                           const mo_plan_call *planned, int number,
+                           mo_error *err)
+{
+    const mo_call *call = &planned->call;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < call->n_in && status == MO_OK; i++)
+        status = note_use(w, s, call->in[i], READ, planned->lane, number, err);
+    for (int i = 0; i < call->n_out && status == MO_OK; i++)
+        status =
+            note_use(w, s, call->out[i], WRITE, planned->lane, number, err);
+    return status;
 }
 
 static mo_status add_call(waiting *w, mo_joint_item *item, mo_error *err)
@@ -177,60 +298,87 @@ static mo_status add_call(waiting *w, mo_joint_item *item, mo_error *err)
     const mo_run_action *a = &d->actions[item->action];
     const mo_plan_call *planned = &w->j->plan->calls[a->what];
     state *s = &w->states[item->seat];
-    mo_status status;
+    mo_status status = want_of_call(w, s, planned, err);
 
-    if (s->last[planned->lane] == MO_JOINT_NONE)
-        want_base(w, s);
-    for (int i = 0; i < planned->n_waits; i++)
-        want(w, w->call_of[planned->waits[i]]);
-    status = push(w, item, item->seat, planned->lane,
-                  &(mo_program_call){ .kernel = a->kernel,
-                                      .in = a->in,
-                                      .out = a->out,
-                                      .workspace = d->workspaces[planned->lane],
-                                      .lane = planned->lane },
-                  err);
+    if (status == MO_OK)
+        status =
+            push(w, item, planned->lane,
+                 &(mo_program_call){ .kernel = a->kernel,
+                                     .in = a->in,
+                                     .out = a->out,
+                                     .workspace = d->workspaces[planned->lane],
+                                     .lane = planned->lane },
+                 err);
+    if (status == MO_OK)
+        status = note_call(w, s, planned, item->call, err);
     w->call_of[a->what] = item->call;
     s->last[planned->lane] = item->call;
     return status;
 }
 
-/* Both ports are held: the sender's by the order on its track, the receiver's
- * by what waits for what went through it last. */
-static mo_status add_carry(waiting *w, mo_joint_item *item, mo_error *err)
+/* Where a carry ends; NULL: elsewhere. */
+static state *target_of(const waiting *w, const mo_joint_item *item)
 {
-    const mo_carry *carry = &item->carry;
-    int to = carry->from_unit ? item->to_seat : item->seat;
-    bool sends = carry->from_unit != NULL;
-    mo_status status;
+    int to = item->carry.from_unit ? item->to_seat : item->seat;
 
-    close_stretch(&w->states[item->seat]);
-    want_base(w, &w->states[item->seat]);
-    if (to != MO_JOINT_NONE) {
-        close_stretch(&w->states[to]);
-        want_base(w, &w->states[to]);
-        want(w, w->states[to].last_in);
-    }
-    status =
-        push(w, item, item->seat, sends ? MO_JOINT_OUT : MO_JOINT_IN,
-             &(mo_program_call){ .carry = carry,
-                                 .lane = sends ? MO_LANE_OUT : MO_LANE_IN },
-             err);
-    w->carry_of[carry->transfer] = item->call;
-    if (to != MO_JOINT_NONE)
-        w->states[to].last_in = item->call;
+    return to == MO_JOINT_NONE ? NULL : &w->states[to];
+}
+
+static mo_status want_of_carry(waiting *w, const mo_joint_item *item,
+                               state *from, state *to, mo_error *err)
+{
+    const mo_plan_transfer *it =
+        &w->j->plan->transfers[item->carry.transfer];
+    mo_status status = MO_OK;
+
+    if (!from || !to)
+        status = want_base(w, &w->states[item->seat], err);
+    if (from && status == MO_OK)
+        status = want_users(w, from, it->from_value, READ, err);
+    if (to && status == MO_OK)
+        status = want_users(w, to, it->to_value, WRITE, err);
+    if (to && status == MO_OK)
+        status = want(w, to->last_in, err);
     return status;
 }
 
-static void add_await(waiting *w, const mo_joint_item *item)
+static mo_status note_carry(const waiting *w, const mo_joint_item *item,
+                            state *from, state *to, mo_error *err)
 {
-    const mo_run_device *d = w->j->devices[item->seat];
-    state *s = &w->states[item->seat];
-    int carry = w->carry_of[d->actions[item->action].what];
+    const mo_plan_transfer *it =
+        &w->j->plan->transfers[item->carry.transfer];
+    mo_status status = MO_OK;
 
-    close_stretch(s);
-    if (carry >= w->part_begin)
-        s->base[s->n_base++] = carry;
+    if (from)
+        status = note_use(w, from, it->from_value, READ, MO_JOINT_OUT,
+                          item->call, err);
+    if (to && status == MO_OK)
+        status = note_use(w, to, it->to_value, WRITE, MO_JOINT_IN, item->call,
+                          err);
+    if (to)
+        to->last_in = item->call;
+    return status;
+}
+
+static mo_status add_carry(waiting *w, mo_joint_item *item, mo_error *err)
+{
+    bool sends = item->carry.from_unit != NULL;
+    state *from = sends ? &w->states[item->seat] : NULL;
+    state *to = target_of(w, item);
+    mo_status status;
+
+    if (from)
+        close_stretch(from);
+    if (to)
+        close_stretch(to);
+    status = want_of_carry(w, item, from, to, err);
+    if (status == MO_OK)
+        status = push(w, item, sends ? MO_JOINT_OUT : MO_JOINT_IN,
+                      &(mo_program_call){ .carry = &item->carry,
+                                          .lane = sends ? MO_LANE_OUT
+                                                        : MO_LANE_IN },
+                      err);
+    return status == MO_OK ? note_carry(w, item, from, to, err) : status;
 }
 
 static mo_status add_item(waiting *w, mo_joint_item *item, mo_error *err)
@@ -241,7 +389,7 @@ static mo_status add_item(waiting *w, mo_joint_item *item, mo_error *err)
     case MO_JOINT_CARRY:
         return add_carry(w, item, err);
     case MO_JOINT_AWAIT:
-        add_await(w, item);
+        close_stretch(&w->states[item->seat]);
         break;
     case MO_JOINT_HOST:
         break;
@@ -263,23 +411,6 @@ static mo_status add_part(waiting *w, mo_joint_part *part, mo_error *err)
 
 /* --------------------------------------------------------------------- room */
 
-/* A base has at most a call of each lane and all that the device awaits. */
-static mo_status make_states(waiting *w, mo_error *err)
-{
-    const mo_run_joint *j = w->j;
-
-    w->states =
-        mo_arena_array(j->arena, (size_t) j->n_seats, sizeof *w->states);
-    for (int s = 0; w->states && s < j->n_seats; s++) {
-        size_t room = MO_PLAN_MAX_LANES + (size_t) j->devices[s]->n_actions;
-
-        w->states[s].base = mo_arena_array(j->arena, room, sizeof(int));
-        if (!w->states[s].base)
-            return mo_fail_memory(err);
-    }
-    return w->states ? MO_OK : mo_fail_memory(err);
-}
-
 static void fill(int *numbers, int n)
 {
     for (int i = 0; i < n; i++)
@@ -296,23 +427,18 @@ static mo_status make_room(waiting *w, mo_error *err)
     j->tracks = mo_arena_array(j->arena, n, sizeof *j->tracks);
     w->call_of =
         mo_arena_array(j->arena, (size_t) j->plan->n_calls + 1, sizeof(int));
-    w->carry_of = mo_arena_array(j->arena, (size_t) j->plan->n_transfers + 1,
-                                 sizeof(int));
     w->track_last = mo_arena_array(j->arena, (size_t) w->n_tracks, sizeof(int));
-    /* Those of two bases, those of the plan, the port. */
-    w->candidates = mo_arena_array(
-        j->arena, 2 * n + (size_t) j->plan->n_calls + 2 * MO_PLAN_MAX_LANES,
-        sizeof(int));
+    w->states =
+        mo_arena_array(j->arena, (size_t) j->n_seats, sizeof *w->states);
     if (!mo_size_mul(n, (size_t) w->n_tracks, &count) ||
         count > SIZE_MAX / sizeof(int))
         return mo_fail_memory(err);
     w->reach = malloc(count * sizeof(int));
-    if (!j->calls || !j->tracks || !w->call_of || !w->carry_of ||
-        !w->track_last || !w->candidates || !w->reach)
+    if (!j->calls || !j->tracks || !w->call_of || !w->track_last ||
+        !w->states || !w->reach)
         return mo_fail_memory(err);
     fill(w->call_of, j->plan->n_calls);
-    fill(w->carry_of, j->plan->n_transfers);
-    return make_states(w, err);
+    return MO_OK;
 }
 
 mo_status mo_joint_waits(mo_run_joint *j, mo_error *err)
@@ -322,6 +448,9 @@ mo_status mo_joint_waits(mo_run_joint *j, mo_error *err)
 
     for (int i = 0; i < j->n_parts && status == MO_OK; i++)
         status = add_part(&w, &j->parts[i], err);
+    for (int i = 0; w.states && i < j->n_seats; i++)
+        mo_joint_bytes_clear(&w.states[i].bytes);
+    free(w.candidates);
     free(w.reach);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "exec/plan/values.h"
 #include "exec/ratios.h"
 #include "tests/apart.h"
 #include "tests/joint_case.h"
@@ -34,28 +35,52 @@ START_TEST(results_are_the_cpus)
 }
 END_TEST
 
-/* Steps of a device follow each other, and transfers end when they are there.
- */
+/* When a device is done with awaiting what a value is brought by; 0: nobody
+ * brings it. */
+static int64_t awaited_ns(const joint_case *r, int d, int value)
+{
+    const mo_plan *plan = r->made.plan;
+    int t = plan->values[mo_value_root(plan->values, value)].transfer;
+
+    for (int i = 0; i < plan->devices[d].n_steps && t != MO_PLAN_NONE; i++) {
+        const mo_plan_step *step = &plan->devices[d].steps[i];
+
+        if (step->kind == MO_STEP_AWAIT && step->what == t)
+            return r->runner.result.steps[d][i].end_ns;
+    }
+    return 0;
+}
+
+/* A call begins when all that it reads is there. */
+static void check_step(const joint_case *r, int d, int i, int seed)
+{
+    const mo_plan *plan = r->made.plan;
+    const mo_plan_step *planned = &plan->devices[d].steps[i];
+    const mo_run_step *step = &r->runner.result.steps[d][i];
+    int64_t ready = 0;
+
+    if (planned->kind == MO_STEP_COMPUTE) {
+        const mo_call *call = &plan->calls[planned->what].call;
+
+        for (int k = 0; k < call->n_in; k++) {
+            int64_t there = awaited_ns(r, d, call->in[k]);
+
+            ready = there > ready ? there : ready;
+        }
+    }
+    ck_assert_msg(step->begin_ns >= ready && step->end_ns >= step->begin_ns &&
+                      step->end_ns <= r->runner.result.median_ns,
+                  "seed %d: device %d: step %d is from %lld to %lld", seed, d,
+                  i, (long long) step->begin_ns, (long long) step->end_ns);
+}
+
 static void check_steps(const joint_case *r, int seed)
 {
     const mo_plan *plan = r->made.plan;
-    const mo_run_result *result = &r->runner.result;
 
-    for (int d = 0; d < plan->n_devices; d++) {
-        int64_t awaited = 0;
-
-        for (int i = 0; i < plan->devices[d].n_steps; i++) {
-            const mo_run_step *step = &result->steps[d][i];
-
-            ck_assert_msg(
-                step->begin_ns >= awaited && step->end_ns >= step->begin_ns &&
-                    step->end_ns <= result->median_ns,
-                "seed %d: device %d: step %d is from %lld to %lld", seed, d, i,
-                (long long) step->begin_ns, (long long) step->end_ns);
-            if (plan->devices[d].steps[i].kind == MO_STEP_AWAIT)
-                awaited = step->end_ns;
-        }
-    }
+    for (int d = 0; d < plan->n_devices; d++)
+        for (int i = 0; i < plan->devices[d].n_steps; i++)
+            check_step(r, d, i, seed);
 }
 
 START_TEST(steps_have_times)
@@ -67,9 +92,35 @@ START_TEST(steps_have_times)
     joint_case_place(&r, &apart_backend, 7);
     plan_runner_go(&r.runner);
     check_steps(&r, _i);
+    ck_assert_int_gt(r.runner.result.chain_ns, 0);
     MUST(mo_ratios_find(r.made.plan, &r.runner.result, &ratios, &err));
     ck_assert_double_gt(ratios.path, 0);
     ck_assert_double_le(ratios.path, 1 + 1e-6);
+    joint_case_clear(&r);
+}
+END_TEST
+
+/* Does a device outside the mask do anything? */
+static bool is_split(const mo_plan *plan, unsigned mask)
+{
+    for (int d = 0; d < plan->n_devices; d++)
+        if (!(mask >> d & 1) && plan->devices[d].n_steps > 0)
+            return true;
+    return false;
+}
+
+START_TEST(what_is_not_one_program_has_no_chain)
+{
+    unsigned mask = 7 & ~(1u << _i % 3);
+    joint_case r;
+
+    joint_case_make(&r, (unsigned) _i, 3);
+    joint_case_place(&r, &apart_backend, mask);
+    plan_runner_go(&r.runner);
+    if (is_split(r.made.plan, mask))
+        ck_assert_int_eq(r.runner.result.chain_ns, 0);
+    else
+        ck_assert_int_gt(r.runner.result.chain_ns, 0);
     joint_case_clear(&r);
 }
 END_TEST
@@ -138,6 +189,7 @@ SUITE(joint)
 {
     EACH(results_are_the_cpus, PLANS);
     EACH(steps_have_times, 40);
+    EACH(what_is_not_one_program_has_no_chain, 20);
     EACH(transfers_are_held, 6);
     TEST(stopped_it_ends);
     TEST(a_device_without_memory_is_named);

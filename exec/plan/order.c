@@ -17,9 +17,11 @@
  *     B       |-----b1------|---b2----|          B: receive x, b1, await x, b2
  *
  * So what is sent while an op runs is begun before that op, at both ends, and
- * goes on meanwhile.  A receiver awaits a transfer right before it needs it,
- * and a sender wherever its next step is then: there it is done, or late
- * anyway, and its memory is needed for other things.
+ * goes on meanwhile.  A receiver awaits a transfer right before it needs it.
+ * By then it is done, or late: its sender, who only wants the memory back, lets
+ * a few more that were sent be needed first, so that it is hardly ever held up;
+ * often something that depends on what was sent has come back by then, and
+ * there is nothing to wait for.
  *
  * Only awaits hold a device up, and both ends of a transfer begin before any of
  * its awaits in the total order.  The first of all steps that hold somebody up
@@ -33,8 +35,19 @@ typedef struct way {
     bool awaited;
 } way;
 
+/* Of a device: transfers that their receivers have awaited and it has not yet,
+ * from the first to be awaited, in a ring. */
+enum { MOST_KEPT = 8, MEMORY_SHARE = 256, RING = MOST_KEPT + 1 };
+
+typedef struct kept {
+    int transfers[RING];
+    int first, n;
+    int64_t bytes; /* at most 1 / MEMORY_SHARE of its memory */
+} kept;
+
 typedef struct ordering {
     mo_plan *plan;
+    kept *kept;         /* by device */
     int64_t *end_ns;    /* by call: when it is over, never decreasing */
     way *ways;          /* by transfer */
     const way **sorted; /* by place */
@@ -193,6 +206,37 @@ static void add_step(ordering *o, int device, mo_step_kind kind, int what)
     on->steps[on->n_steps++] = (mo_plan_step){ kind, what, o->next };
 }
 
+static void await_sent(ordering *o, int device)
+{
+    kept *k = &o->kept[device];
+    int t = k->transfers[k->first];
+
+    k->first = (k->first + 1) % RING;
+    k->n--;
+    k->bytes -= o->plan->transfers[t].bytes;
+    add_step(o, device, MO_STEP_AWAIT, t);
+    o->next++;
+}
+
+static bool keeps_too_much(const ordering *o, int device)
+{
+    const kept *k = &o->kept[device];
+
+    return k->n > MOST_KEPT ||
+           k->bytes > o->plan->devices[device].capacity_bytes / MEMORY_SHARE;
+}
+
+static void keep_sent(ordering *o, int t)
+{
+    const mo_plan_transfer *it = &o->plan->transfers[t];
+    kept *k = &o->kept[it->from];
+
+    k->transfers[(k->first + k->n++) % RING] = t;
+    k->bytes += it->bytes;
+    while (keeps_too_much(o, it->from))
+        await_sent(o, it->from);
+}
+
 static void add_await(ordering *o, int t)
 {
     if (t == MO_PLAN_NONE || o->ways[t].awaited)
@@ -200,8 +244,7 @@ static void add_await(ordering *o, int t)
     o->ways[t].awaited = true;
     add_step(o, o->plan->transfers[t].to, MO_STEP_AWAIT, t);
     o->next++;
-    add_step(o, o->plan->transfers[t].from, MO_STEP_AWAIT, t);
-    o->next++;
+    keep_sent(o, t);
 }
 
 static void add_transfer(ordering *o, int t)
@@ -237,6 +280,9 @@ static void add_steps(ordering *o)
     }
     for (int t = 0; t < plan->n_transfers; t++)
         add_await(o, t);
+    for (int d = 0; d < plan->n_devices; d++)
+        while (o->kept[d].n > 0)
+            await_sent(o, d);
 }
 
 static mo_status find_order(const mo_plan_source *source, ordering *o,
@@ -265,13 +311,14 @@ static mo_status order_steps(const mo_plan_source *source, mo_plan *plan,
     size_t n = (size_t) plan->n_transfers + 1;
     ordering o = {
         .plan = plan,
+        .kept = calloc((size_t) plan->n_devices + 1, sizeof *o.kept),
         .end_ns = calloc((size_t) plan->n_calls + 1, sizeof *o.end_ns),
         .ways = calloc(n, sizeof *o.ways),
         .sorted = calloc(n, sizeof *o.sorted),
     };
     int *numbers = calloc(numbers_size(plan), sizeof *numbers);
-    mo_status status =
-        o.end_ns && o.ways && o.sorted && numbers ? MO_OK : mo_fail_memory(err);
+    bool done = o.kept && o.end_ns && o.ways && o.sorted && numbers;
+    mo_status status = done ? MO_OK : mo_fail_memory(err);
 
     for (int t = 0; t < plan->n_transfers && status == MO_OK; t++)
         o.ways[t] = (way){ .transfer = t, .start_ns = start_ns[t] };
@@ -283,6 +330,7 @@ static mo_status order_steps(const mo_plan_source *source, mo_plan *plan,
     free(o.sorted);
     free(o.ways);
     free(o.end_ns);
+    free(o.kept);
     return status;
 }
 

@@ -25,7 +25,8 @@ static const char end_source[] =
     "        mo_nap();\n"
     "}\n";
 
-/* Words of 16 bytes, four of them on their way at once. */
+/* Words of 16 bytes, four of them on their way at once.  Who waits is one of
+ * the first block: the others make room when they have copied. */
 static const char copy_source[] =
     "MO_KERNEL_OF(hold_copy, 512)(unsigned char *to,\n"
     "                             const unsigned char *from,\n"
@@ -33,11 +34,13 @@ static const char copy_source[] =
     "{\n"
     "    const uint4 *in = (const uint4 *) from;\n"
     "    uint4 *out = (uint4 *) to, x[4];\n"
-    "    const long long n = blockDim.x, words = bytes / 16;\n"
+    "    const long long n = (long long) blockDim.x * gridDim.x;\n"
+    "    const long long first = (long long) blockDim.x * blockIdx.x +\n"
+    "                            threadIdx.x, words = bytes / 16;\n"
     "    unsigned long long until;\n"
     "    MO_BEGIN();\n"
     "    until = mo_globaltimer() + ns;\n"
-    "    for (long long i = threadIdx.x; i < words; i += 4 * n) {\n"
+    "    for (long long i = first; i < words; i += 4 * n) {\n"
     "        #pragma unroll\n"
     "        for (int k = 0; k < 4; k++)\n"
     "            if (i + k * n < words)\n"
@@ -47,15 +50,16 @@ static const char copy_source[] =
     "            if (i + k * n < words)\n"
     "                out[i + k * n] = x[k];\n"
     "    }\n"
-    "    for (long long i = 16 * words + threadIdx.x; i < bytes; i += n)\n"
+    "    for (long long i = 16 * words + first; i < bytes; i += n)\n"
     "        to[i] = from[i];\n"
-    "    MO_SYNC();\n"
-    "    while (threadIdx.x == 0 && mo_globaltimer() < until)\n"
+    "    while (first == 0 && mo_globaltimer() < until)\n"
     "        mo_nap();\n"
     "}\n";
 
-static const mo_cuda_grid one_block = { .blocks = { 1, 1, 1 },
-                                        .threads = { 512, 1, 1 } };
+/* A block of threads copies so much at once.  Many more blocks are not faster,
+ * and many transfers may be on their way. */
+enum { COPY_THREADS = 512, COPY_BYTES = COPY_THREADS * 64, COPY_BLOCKS = 16 };
+
 static const mo_cuda_grid one_thread = { .blocks = { 1, 1, 1 },
                                          .threads = { 1, 1, 1 } };
 
@@ -124,10 +128,16 @@ mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
                             mo_error *err)
 {
     unsigned long long rest = rest_of(ns);
+    size_t blocks = (bytes + COPY_BYTES - 1) / COPY_BYTES;
+    mo_cuda_grid grid = { .blocks = { 1, 1, 1 },
+                          .threads = { COPY_THREADS, 1, 1 } };
     long long n = (long long) bytes;
     void *args[] = { &to, &from, &n, &rest };
 
-    return launch(unit, unit->hold.copy, &one_block, stream, args, err);
+    if (blocks > 1)
+        grid.blocks[0] =
+            (unsigned) (blocks < COPY_BLOCKS ? blocks : COPY_BLOCKS);
+    return launch(unit, unit->hold.copy, &grid, stream, args, err);
 }
 
 bool mo_cuda_holds(int64_t ns)

@@ -3,9 +3,9 @@
  *
  * Two kernels of one thread stand around the copy in its stream: the first
  * notes when it begins, the second ends when it is time to.  The copy itself is
- * not slowed down: it goes on, or is over, while the second one waits.  Few
- * bytes within a GPU are copied by one kernel, which then waits: three things
- * in a row would take longer than many a link.
+ * not slowed down: it goes on, or is over, while the second one waits.  What is
+ * not very large is copied within a GPU by one kernel, which then waits: three
+ * things in a row would take longer than many a link.
  *
  * A link's time is from when a value is there to when it can be used elsewhere.
  * In it are the steps from the kernel that makes the value to the copy, and
@@ -32,14 +32,14 @@ mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
 
 /* The same in one, copy and all, for what is no more than MO_CUDA_HOLD_BYTES on
  * the unit's own GPU. */
-enum { MO_CUDA_HOLD_BYTES = 64 << 10 };
+enum { MO_CUDA_HOLD_BYTES = 2 << 20 };
 
 mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
                             size_t bytes, int64_t ns, CUstream stream,
                             mo_error *err);
 
 /* What these steps take: added where a transfer is timed by itself, without. */
-enum { MO_CUDA_HOLD_STEPS_NS = 4000 };
+enum { MO_CUDA_HOLD_STEPS_NS = 3000 };
 
 /* Whether to hold at all: it takes a moment of its own, which short transfers
  * are over by then. */
