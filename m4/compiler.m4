@@ -42,6 +42,17 @@ AC_DEFUN([MO_WARNINGS], [
   AC_SUBST([MO_CFLAGS])
 ])
 
+# MO_ROUNDING
+# Where a processor can, compilers make one instruction of a product and the sum
+# it is added to, which rounds once and not twice: the same input would give
+# other bytes elsewhere, and a search would go another way.  MO_FUSED_CFLAGS is
+# for what is to be fast instead.
+AC_DEFUN([MO_ROUNDING], [
+  MO_TRY_CFLAG([-ffp-contract=off], [MO_CFLAGS])
+  MO_TRY_CFLAG([-ffp-contract=fast], [MO_FUSED_CFLAGS])
+  AC_SUBST([MO_FUSED_CFLAGS])
+])
+
 # MO_NEED_SANITIZER(FLAG, OPTION)
 # Stops unless a program links and runs with FLAG.
 AC_DEFUN([MO_NEED_SANITIZER], [
