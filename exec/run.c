@@ -2,6 +2,7 @@
 
 #include "exec/run.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +191,7 @@ static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
     result->chain_ns = r->chain_ns;
     status = mo_run_gather(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
-        status =
-            mo_run_sum_up(r->plan, r->records, r->options->trace, result, err);
+        status = mo_run_sum_up(r->plan, r->records, r->options, result, err);
     if (status == MO_OK && must_align(r->options, result))
         status = mo_run_align(r->plan, r->records, result, err);
     return status;
@@ -292,6 +292,7 @@ mo_status mo_run_plan(const mo_plan *plan, const mo_run_options *options,
     mo_error own = { 0 }, *e = err ? err : &own;
     mo_status status = make_result(plan, options, result, e);
 
+    assert(!(options->whole && options->trace));
     if (status == MO_OK)
         status = make_run(&r, e);
     if (status == MO_OK)

@@ -31,6 +31,8 @@ typedef struct mo_run_options {
      * 0: nobody knows. */
     uint64_t alike;
     bool trace; /* keep the times of every step of the median run */
+    bool whole; /* how long all of it takes is enough: no call is timed by
+                   itself, call_ns and busy_ns stay 0; not with trace */
     bool eager; /* where memory is apart: call by call, no programs */
     const int64_t *hold_ns; /* by transfer: it takes at least so long where it
                                goes between devices with memory apart of this

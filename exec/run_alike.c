@@ -24,6 +24,7 @@ mo_status mo_run_digest(const mo_plan *plan, const mo_run_options *o,
     if (!digest)
         return mo_fail_memory(err);
     mo_digest_int(digest, o->warm_ups + o->runs);
+    mo_digest_int(digest, o->whole);
     mo_digest_int(digest, (int64_t) o->alike);
     for (int d = 0; d < plan->n_devices; d++) {
         mo_digest_int(digest, o->rank_of[d]);

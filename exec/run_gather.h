@@ -34,8 +34,10 @@ void mo_run_records_clear(mo_run_record *records, int n_devices);
 mo_status mo_run_align(const mo_plan *plan, const mo_run_record *records,
                        mo_run_result *result, mo_error *err);
 
-/* Makespans, medians, steps: all that follows from the records. */
+/* Makespans, medians, steps: all that is wanted and follows from the records.
+ */
 mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
-                        bool trace, mo_run_result *result, mo_error *err);
+                        const mo_run_options *wanted, mo_run_result *result,
+                        mo_error *err);
 
 #endif

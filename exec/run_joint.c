@@ -255,7 +255,7 @@ mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
         status = make_runs(&j, err);
     if (status == MO_OK && first->n_runs > 0) {
         status = fetch_outputs(&j, err);
-        if (status == MO_OK)
+        if (status == MO_OK && !first->options->whole)
             status = mo_joint_times(&j, chain_ns, err);
     }
     mo_joint_forget(&j);

@@ -105,23 +105,25 @@ static mo_status keep_steps(const mo_run_record *record, int median_run,
 }
 
 static mo_status sum_up_device(const mo_plan *plan, int d,
-                               const mo_run_record *record, bool trace,
-                               int64_t begin, int64_t *sorted,
-                               mo_run_result *result, mo_error *err)
+                               const mo_run_record *record,
+                               const mo_run_options *wanted, int64_t begin,
+                               int64_t *sorted, mo_run_result *result,
+                               mo_error *err)
 {
     result->workspace_bytes[d] = record->workspace_bytes;
     result->allocated_bytes[d] = record->allocated_bytes;
-    if (result->n_runs == 0)
+    if (result->n_runs == 0 || wanted->whole)
         return MO_OK;
     time_calls(plan, d, record, sorted, result);
-    if (!trace)
+    if (!wanted->trace)
         return MO_OK;
     return keep_steps(record, result->median_run, begin, &result->steps[d],
                       err);
 }
 
 mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
-                        bool trace, mo_run_result *result, mo_error *err)
+                        const mo_run_options *wanted, mo_run_result *result,
+                        mo_error *err)
 {
     int64_t *sorted = calloc((size_t) result->n_runs + 1, sizeof *sorted);
     int64_t begin = 0;
@@ -137,7 +139,7 @@ mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
     }
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
         if (records[d].stamps)
-            status = sum_up_device(plan, d, &records[d], trace, begin, sorted,
+            status = sum_up_device(plan, d, &records[d], wanted, begin, sorted,
                                    result, err);
     free(sorted);
     return status;

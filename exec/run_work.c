@@ -140,7 +140,9 @@ static mo_status conclude(mo_run_device *d, mo_error *err)
     if (!is_apart(d) || d->n_runs == 0)
         return MO_OK;
     status = mo_run_outputs_fetch(d, err);
-    return status == MO_OK ? mo_run_times_find(d, err) : status;
+    if (status != MO_OK || d->options->whole)
+        return status;
+    return mo_run_times_find(d, err);
 }
 
 mo_status mo_run_device_work(mo_run_device *device, mo_error *err)

@@ -523,3 +523,19 @@ const mo_backend apart_backend = {
     .count = count,
     .say = say,
 };
+
+static mo_status refuse_to_time(mo_unit *unit, const mo_program_call *calls,
+                                int n, int64_t *ns, int64_t *whole_ns,
+                                mo_error *err)
+{
+    (void) unit, (void) calls, (void) n, (void) ns, (void) whole_ns;
+    return mo_fail(err, MO_E_SUPPORT, "somebody times calls");
+}
+
+mo_backend apart_without_clock(void)
+{
+    mo_backend backend = apart_backend;
+
+    backend.time = refuse_to_time;
+    return backend;
+}

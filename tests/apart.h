@@ -18,6 +18,9 @@
 
 extern const mo_backend apart_backend;
 
+/* The same, but whoever times calls fails. */
+mo_backend apart_without_clock(void);
+
 /* What it says of its memory; set before a run. */
 extern int64_t apart_free_bytes;
 

@@ -122,6 +122,39 @@ START_TEST(calls_are_timed_by_themselves)
 }
 END_TEST
 
+/* All runs are known, and nothing of their calls. */
+static void check_untimed(const running *r)
+{
+    const mo_run_result *result = &r->runner.result;
+
+    ck_assert_int_eq(result->n_runs, RUNS);
+    ck_assert_int_gt(result->median_ns, 0);
+    for (int c = 0; c < r->made.plan->n_calls; c++)
+        ck_assert_int_eq(result->call_ns[c], 0);
+    for (int d = 0; d < r->made.plan->n_devices; d++)
+        ck_assert_int_eq(result->busy_ns[d], 0);
+}
+
+START_TEST(where_the_whole_is_enough_no_call_is_timed)
+{
+    const mo_backend backend = apart_without_clock();
+    running cpu, r;
+
+    set_up(&cpu, (unsigned) _i, 2, 0);
+    set_up(&r, (unsigned) _i, 2, 3);
+    r.runner.backends[0] = r.runner.backends[1] = &backend;
+    cpu.runner.options.trace = r.runner.options.trace = false;
+    cpu.runner.options.whole = r.runner.options.whole = true;
+    run(&cpu);
+    run(&r);
+    check_same(&cpu, &r, _i);
+    check_untimed(&cpu);
+    check_untimed(&r);
+    tear_down(&r);
+    tear_down(&cpu);
+}
+END_TEST
+
 /* Nothing but what was planned, what kernels still read, and what they work
  * in. */
 START_TEST(what_is_allocated_is_what_was_planned)
@@ -190,6 +223,7 @@ SUITE(apart)
     SOME(results_are_the_cpus, 300, 12);
     SOME(call_by_call_and_cold_they_are_the_same, 60, 6);
     SOME(calls_are_timed_by_themselves, 40, 4);
+    SOME(where_the_whole_is_enough_no_call_is_timed, 40, 4);
     SOME(what_is_allocated_is_what_was_planned, 40, 4);
     TEST(a_device_that_is_too_small_says_what_it_needs_and_has);
     TEST(messages_are_timed);

@@ -125,6 +125,23 @@ START_TEST(what_is_not_one_program_has_no_chain)
 }
 END_TEST
 
+START_TEST(where_the_whole_is_enough_no_call_is_timed)
+{
+    const mo_backend backend = apart_without_clock();
+    joint_case r;
+
+    joint_case_make(&r, (unsigned) _i, 3);
+    joint_case_place(&r, &backend, 7);
+    r.runner.options.trace = false;
+    r.runner.options.whole = true;
+    plan_runner_go(&r.runner);
+    ck_assert_int_gt(r.runner.result.median_ns, 0);
+    for (int c = 0; c < r.made.plan->n_calls; c++)
+        ck_assert_int_eq(r.runner.result.call_ns[c], 0);
+    joint_case_clear(&r);
+}
+END_TEST
+
 /* One at a time through each port: what a device sends takes the sum. */
 START_TEST(transfers_are_held)
 {
@@ -190,6 +207,7 @@ SUITE(joint)
     EACH(results_are_the_cpus, PLANS);
     EACH(steps_have_times, 40);
     EACH(what_is_not_one_program_has_no_chain, 20);
+    EACH(where_the_whole_is_enough_no_call_is_timed, 40);
     EACH(transfers_are_held, 6);
     TEST(stopped_it_ends);
     TEST(a_device_without_memory_is_named);

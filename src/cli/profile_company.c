@@ -40,7 +40,7 @@ static mo_run_options options_of(const mo_solo *solo)
     };
 }
 
-mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs,
+mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs, bool whole,
                       const mo_stop *stop, mo_run_result *result, mo_error *err)
 {
     const mo_world_options world_options = { 0 };
@@ -52,6 +52,7 @@ mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs,
         return status;
     options.warm_ups = warm_ups;
     options.runs = runs;
+    options.whole = whole;
     options.stop = stop;
     status = mo_run_plan(solo->plan, &options, result, err);
     mo_transport_local.close(options.world);
@@ -98,7 +99,8 @@ static void keep_cpu_busy(const member *m)
     while (status == MO_OK && !mo_stop_now(enough)) {
         mo_run_result result = { 0 };
 
-        status = mo_solo_run(&m->solo, 0, RUNS_AT_ONCE, enough, &result, NULL);
+        status =
+            mo_solo_run(&m->solo, 0, RUNS_AT_ONCE, true, enough, &result, NULL);
         mo_run_result_clear(&result);
     }
 }

@@ -21,8 +21,9 @@ typedef struct mo_solo {
     mo_unit_options unit;
 } mo_solo;
 
-/* Runs it here; result begins as zeros and is the caller's to clear. */
-mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs,
+/* Runs it here; whole: how long its calls take by themselves is of no use.
+ * result begins as zeros and is the caller's to clear. */
+mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs, bool whole,
                       const mo_stop *stop, mo_run_result *result,
                       mo_error *err);
 

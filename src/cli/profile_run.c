@@ -186,7 +186,7 @@ static int rounds_of(const mo_solo *solo)
     return solo->backend->apart ? ROUNDS_APART : ROUNDS;
 }
 
-/* *median_ns: of the whole network. */
+/* *median_ns: of the whole network, which is all where samples is NULL. */
 static mo_status run_round(work *w, const mo_solo *solo,
                            mo_profile_samples *samples, int64_t *median_ns,
                            mo_error *err)
@@ -195,7 +195,7 @@ static mo_status run_round(work *w, const mo_solo *solo,
     int runs = (int) ((w->o->runs + rounds - 1) / rounds);
     mo_run_result result = { 0 };
     mo_status status =
-        mo_solo_run(solo, MO_EXEC_WARM_UPS, runs, NULL, &result, err);
+        mo_solo_run(solo, MO_EXEC_WARM_UPS, runs, !samples, NULL, &result, err);
 
     if (status == MO_OK && samples)
         mo_profile_samples_add(samples, solo->plan, &result);
