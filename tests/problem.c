@@ -304,3 +304,9 @@ int problem_flow(const problem *p, const char *from, const char *to)
     ck_abort_msg("there is no flow %s -> %s", from, to);
     return -1;
 }
+
+int64_t problem_flow_ns(const problem *p, const char *from, const char *to,
+                        int a, int b)
+{
+    return mo_instance_flow_ns(p->x, problem_flow(p, from, to), a, b);
+}

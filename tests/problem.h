@@ -65,4 +65,8 @@ int problem_op(const problem *p, const char *name);
 /* The flow from one op to another; the first, where there are several. */
 int problem_flow(const problem *p, const char *from, const char *to);
 
+/* How long it takes from a device to another. */
+int64_t problem_flow_ns(const problem *p, const char *from, const char *to,
+                        int from_device, int to_device);
+
 #endif
