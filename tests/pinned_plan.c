@@ -10,11 +10,17 @@
 static void make_schedule(random_plan *r)
 {
     const mo_instance *x = r->problem.x;
-    mo_regime regime = { .memory = MO_MEMORY_NONE };
+    mo_regime regime = { .tensors = MO_TENSORS_PER_EDGE,
+                         .memory = MO_MEMORY_NONE };
+    mo_schedule *s;
 
     MUST(mo_schedule_new(x, &regime, x->pin, &r->schedule, &err));
+    s = r->schedule;
     for (int i = 0; i < x->n; i++)
-        r->schedule->start_ns[i] = INT64_C(1000) * r->problem.g->ops[i].line;
+        s->start_ns[i] = INT64_C(1000) * r->problem.g->ops[i].line;
+    for (int t = 0; t < s->n_transfers; t++)
+        s->transfers[t].start_ns =
+            s->start_ns[x->flows[s->transfers[t].item].to];
 }
 
 void pinned_plan_make(random_plan *r, const char *graph, int64_t capacity_bytes)

@@ -7,8 +7,8 @@
  *     random_plan_clear(&r);
  *
  * Words are those of problem.h; devices are A and B, and an op without a pin is
- * on A.  Tensors are 4 by 4 of f32.  Calls come in the order of the text, so
- * far as edges have no say in it.
+ * on A.  Tensors are 4 by 4 of f32.  Calls come in the order of the text, which
+ * is one that edges allow; what is sent is sent when it is needed.
  */
 #ifndef MO_TESTS_PINNED_PLAN_H
 #define MO_TESTS_PINNED_PLAN_H

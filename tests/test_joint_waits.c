@@ -15,6 +15,7 @@
 typedef struct thing {
     mo_plan_step step; /* a compute or a send */
     int device;
+    int number;  /* of the step there */
     int stretch; /* of a call: steps of other kinds before it on its device */
     int64_t took_ns, begin_ns, end_ns;
 } thing;
@@ -24,6 +25,7 @@ typedef struct program {
     thing *things; /* in the total order */
     int n;
     int64_t chain_ns;
+    const thing *last; /* to begin; NULL: all do at once */
 } program;
 
 static int compare(const void *a, const void *b)
@@ -39,7 +41,9 @@ static void list_things(program *p, const mo_run_result *result, int d)
     int n_sent = 0, stretch = 0;
 
     for (int i = 0; i < on->n_steps; i++) {
-        thing it = { .step = on->steps[i], .device = d, .stretch = stretch };
+        thing it = {
+            .step = on->steps[i], .device = d, .number = i, .stretch = stretch
+        };
 
         if (it.step.kind == MO_STEP_COMPUTE)
             it.took_ns = result->call_ns[it.step.what];
@@ -158,8 +162,69 @@ static program program_of(const mo_plan *plan, const mo_run_result *result)
         it->end_ns = it->begin_ns + it->took_ns;
         if (it->end_ns > p.chain_ns)
             p.chain_ns = it->end_ns;
+        if (it->begin_ns > (p.last ? p.last->begin_ns : 0))
+            p.last = it;
     }
     return p;
+}
+
+/* ---- claims */
+
+static double begun_ns(const mo_run_result *result, const thing *it)
+{
+    return (double) result->steps[it->device][it->number].begin_ns;
+}
+
+/* Steps are shortened by a factor where the run was faster than its calls by
+ * themselves: one that the first and the last of them tell. */
+static void check_moment(const program *p, const mo_run_result *result,
+                         int64_t want_ns, int64_t got_ns, int seed)
+{
+    enum { ROUNDING_NS = 3 };
+    double first = begun_ns(result, p->things);
+    double span = begun_ns(result, p->last) - first;
+    double share = (double) want_ns / (double) p->last->begin_ns;
+    double late = (double) got_ns - (first + share * span);
+
+    ck_assert_msg(late < ROUNDING_NS && late > -ROUNDING_NS,
+                  "seed %d: what should be at %lld is %g too late", seed,
+                  (long long) want_ns, late);
+}
+
+/* From when all calls before are done to when the transfer is, too. */
+static void check_await(const program *p, const mo_run_result *result, int d,
+                        int i, int seed)
+{
+    const mo_plan_step *await = &p->plan->devices[d].steps[i];
+    int64_t begin = 0, there = 0;
+
+    for (int k = 0; k < p->n; k++) {
+        const thing *it = &p->things[k];
+
+        if (it->step.order > await->order)
+            break;
+        if (is_call(it) && it->device == d && it->end_ns > begin)
+            begin = it->end_ns;
+        if (!is_call(it) && it->step.what == await->what)
+            there = it->end_ns;
+    }
+    check_moment(p, result, begin, result->steps[d][i].begin_ns, seed);
+    check_moment(p, result, there > begin ? there : begin,
+                 result->steps[d][i].end_ns, seed);
+}
+
+static void check_steps(const program *p, const mo_run_result *result, int seed)
+{
+    for (int i = 0; i < p->n; i++) {
+        const thing *it = &p->things[i];
+
+        check_moment(p, result, it->begin_ns,
+                     result->steps[it->device][it->number].begin_ns, seed);
+    }
+    for (int d = 0; d < p->plan->n_devices; d++)
+        for (int i = 0; i < p->plan->devices[d].n_steps; i++)
+            if (p->plan->devices[d].steps[i].kind == MO_STEP_AWAIT)
+                check_await(p, result, d, i, seed);
 }
 
 static void go(joint_case *c, unsigned seed, int n_devices)
@@ -179,12 +244,14 @@ START_TEST(all_begin_as_soon_as_they_may)
     ck_assert_msg(c.runner.result.chain_ns == p.chain_ns,
                   "seed %d: the chain is of %lld ns, not of %lld", _i,
                   (long long) c.runner.result.chain_ns, (long long) p.chain_ns);
+    if (p.last)
+        check_steps(&p, &c.runner.result, _i);
     free(p.things);
     joint_case_clear(&c);
 }
 END_TEST
 
-/* ---- by hand: A sends what a makes to B, awaits it, and goes on with c */
+/* ---- by hand: A sends what a makes to B */
 
 typedef struct sender {
     random_plan made;
@@ -197,17 +264,18 @@ typedef struct sender {
 
 enum { A, B };
 
-/* Nothing is kept where there is no memory to spare. */
-static void make_sender(sender *s, const char *text)
+/* A's steps are of these kinds: nothing is kept where there is no memory to
+ * spare. */
+static void make_sender(sender *s, const char *text, const mo_step_kind *kinds,
+                        int n)
 {
-    const mo_plan_step *steps;
+    const mo_plan_device *on;
 
     pinned_plan_make(&s->made, text, 1);
-    steps = s->made.plan->devices[A].steps;
-    ck_assert_int_eq(steps[0].kind, MO_STEP_COMPUTE);
-    ck_assert_int_eq(steps[1].kind, MO_STEP_SEND);
-    ck_assert_int_eq(steps[2].kind, MO_STEP_AWAIT);
-    ck_assert_int_eq(steps[3].kind, MO_STEP_COMPUTE);
+    on = &s->made.plan->devices[A];
+    ck_assert_int_eq(on->n_steps, n);
+    for (int i = 0; i < n; i++)
+        ck_assert_int_eq(on->steps[i].kind, kinds[i]);
 }
 
 /* Returns the longest chain. */
@@ -231,34 +299,88 @@ static void end_sender(sender *s)
     random_plan_clear(&s->made);
 }
 
+static const mo_step_kind early[] = { MO_STEP_COMPUTE, MO_STEP_SEND,
+                                      MO_STEP_AWAIT, MO_STEP_COMPUTE,
+                                      MO_STEP_COMPUTE };
+static const mo_step_kind late[] = { MO_STEP_COMPUTE, MO_STEP_COMPUTE,
+                                     MO_STEP_SEND, MO_STEP_AWAIT };
+
 /* What a made is read once more, so that c cannot be where it lies. */
 START_TEST(who_sends_goes_on)
 {
     sender s;
     int64_t chain_ns;
 
-    make_sender(&s, SENDS "d op=Add; r op=Result; a>d dst_port=0; "
-                          "c>d dst_port=1; d>r");
+    make_sender(&s,
+                SENDS "d op=Add; r op=Result; a>d dst_port=0; "
+                      "c>d dst_port=1; d>r",
+                early, 5);
     chain_ns = run_sender(&s);
-    ck_assert_int_eq(s.made.plan->devices[A].n_steps, 5);
     ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A]);
     end_sender(&s);
 }
 END_TEST
 
+/* What the first call of A makes, and the last one. */
+static mo_plan_value *made_first(const sender *s)
+{
+    return &s->made.plan->values[s->made.plan->calls[0].call.out[0]];
+}
+
+static mo_plan_value *made_last(const sender *s)
+{
+    return &s->made.plan->values[s->made.plan->calls[2].call.out[0]];
+}
+
 START_TEST(who_overwrites_what_is_sent_waits)
 {
     sender s;
-    mo_plan_value *values;
-    const mo_plan_call *calls;
     int64_t chain_ns;
 
-    make_sender(&s, SENDS "r op=Result; c>r");
-    values = s.made.plan->values;
-    calls = s.made.plan->calls;
-    values[calls[2].call.out[0]].offset = values[calls[0].call.out[0]].offset;
+    make_sender(&s, SENDS "r op=Result; c>r", early, 4);
+    made_last(&s)->offset = made_first(&s)->offset;
     chain_ns = run_sender(&s);
     ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + APART_FIRST_NS);
+    end_sender(&s);
+}
+END_TEST
+
+/* Bytes of a part lie all over the whole, whatever its first one and its size
+ * say. */
+START_TEST(who_writes_a_part_overwrites_the_whole)
+{
+    sender s;
+    mo_plan_part part = { 0 };
+    mo_plan_device *on;
+    int64_t chain_ns;
+
+    make_sender(&s, SENDS "r op=Result; c>r", early, 4);
+    on = &s.made.plan->devices[A];
+    part.of = s.made.plan->calls[0].call.out[0];
+    made_last(&s)->part = &part;
+    made_last(&s)->offset = (on->arena_bytes + 63) / 64 * 64;
+    on->arena_bytes =
+        made_last(&s)->offset + mo_desc_bytes(&made_last(&s)->desc);
+    chain_ns = run_sender(&s);
+    ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + APART_FIRST_NS);
+    end_sender(&s);
+}
+END_TEST
+
+/* c, in between, only reads what a made. */
+START_TEST(what_is_sent_does_not_wait_for_who_reads_it)
+{
+    sender s;
+    int64_t chain_ns;
+
+    make_sender(&s,
+                "x op=Parameter; a op=Tanh; c op=Sigmoid; b op=Abs pin=B; "
+                "r op=Result; s op=Result pin=B; "
+                "x>a; a>b; b>s; a>c; c>r",
+                late, 4);
+    chain_ns = run_sender(&s);
+    ck_assert_int_eq(chain_ns, s.runner.result.call_ns[0] + APART_FIRST_NS +
+                                   s.runner.result.busy_ns[B]);
     end_sender(&s);
 }
 END_TEST
@@ -268,4 +390,6 @@ SUITE(joint_waits)
     SOME(all_begin_as_soon_as_they_may, 200, 20);
     TEST(who_sends_goes_on);
     TEST(who_overwrites_what_is_sent_waits);
+    TEST(who_writes_a_part_overwrites_the_whole);
+    TEST(what_is_sent_does_not_wait_for_who_reads_it);
 }
