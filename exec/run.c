@@ -51,8 +51,8 @@ static void *run_joint(void *context)
 {
     run *r = context;
     mo_error err = { 0 };
-    mo_status status = mo_run_joint_work(
-        r->joint, r->n_joint, r->eager_because, &r->chain_ns, &err);
+    mo_status status = mo_run_joint_work(r->joint, r->n_joint, r->eager_because,
+                                         &r->chain_ns, &err);
 
     end_thread(r->options, status, &err);
     return NULL;

@@ -64,8 +64,9 @@ typedef struct mo_run_result {
     mo_dense *outputs; /* at rank 0: by output of the plan, plain layout */
     int n_outputs, n_devices;
     int median_run; /* whose makespan is the median (the lower one of two) */
-    /* The longest chain of calls and transfers, each as long as by itself, where
-     * all of the plan was one program; else 0. */
+    /* The longest chain of calls and transfers, each as long as by itself,
+     * where all devices of the plan were driven together and nothing went
+     * through memory of the process; else 0. */
     int64_t chain_ns;
     /* Why there was no program though one was wanted; "": there was. */
     char eager_because[MO_RUN_WHY_SIZE];

@@ -1,5 +1,6 @@
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "exec/plan/values.h"
@@ -153,12 +154,8 @@ static int *begin_row(const waiting *w, int call, int track)
 static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
 {
     mo_run_joint *j = w->j;
-    int *own = begin_row(w, call, track), n = 0;
-    int *waits =
-        mo_arena_array(j->arena, w->n_candidates + 1, sizeof *waits);
+    int *own = begin_row(w, call, track), *waits, n = 0;
 
-    if (!waits)
-        return mo_fail_memory(err);
     if (w->n_candidates > 0)
         qsort(w->candidates, w->n_candidates, sizeof *w->candidates,
               descending);
@@ -167,9 +164,14 @@ static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
 
         if (own[j->tracks[other]] >= other)
             continue;
-        waits[n++] = other - w->part_begin;
+        w->candidates[n++] = other - w->part_begin;
         join(w, own, other);
     }
+    waits = mo_arena_array(j->arena, (size_t) n + 1, sizeof *waits);
+    if (!waits)
+        return mo_fail_memory(err);
+    if (n > 0)
+        memcpy(waits, w->candidates, (size_t) n * sizeof *waits);
     own[track] = call;
     w->track_last[track] = call;
     w->n_candidates = 0;
@@ -327,8 +329,7 @@ static state *target_of(const waiting *w, const mo_joint_item *item)
 static mo_status want_of_carry(waiting *w, const mo_joint_item *item,
                                state *from, state *to, mo_error *err)
 {
-    const mo_plan_transfer *it =
-        &w->j->plan->transfers[item->carry.transfer];
+    const mo_plan_transfer *it = &w->j->plan->transfers[item->carry.transfer];
     mo_status status = MO_OK;
 
     if (!from || !to)
@@ -345,16 +346,15 @@ static mo_status want_of_carry(waiting *w, const mo_joint_item *item,
 static mo_status note_carry(const waiting *w, const mo_joint_item *item,
                             state *from, state *to, mo_error *err)
 {
-    const mo_plan_transfer *it =
-        &w->j->plan->transfers[item->carry.transfer];
+    const mo_plan_transfer *it = &w->j->plan->transfers[item->carry.transfer];
     mo_status status = MO_OK;
 
     if (from)
         status = note_use(w, from, it->from_value, READ, MO_JOINT_OUT,
                           item->call, err);
     if (to && status == MO_OK)
-        status = note_use(w, to, it->to_value, WRITE, MO_JOINT_IN, item->call,
-                          err);
+        status =
+            note_use(w, to, it->to_value, WRITE, MO_JOINT_IN, item->call, err);
     if (to)
         to->last_in = item->call;
     return status;
@@ -373,11 +373,11 @@ static mo_status add_carry(waiting *w, mo_joint_item *item, mo_error *err)
         close_stretch(to);
     status = want_of_carry(w, item, from, to, err);
     if (status == MO_OK)
-        status = push(w, item, sends ? MO_JOINT_OUT : MO_JOINT_IN,
-                      &(mo_program_call){ .carry = &item->carry,
-                                          .lane = sends ? MO_LANE_OUT
-                                                        : MO_LANE_IN },
-                      err);
+        status =
+            push(w, item, sends ? MO_JOINT_OUT : MO_JOINT_IN,
+                 &(mo_program_call){ .carry = &item->carry,
+                                     .lane = sends ? MO_LANE_OUT : MO_LANE_IN },
+                 err);
     return status == MO_OK ? note_carry(w, item, from, to, err) : status;
 }
 
