@@ -5,18 +5,23 @@
 
 #include "base/array.h"
 
+/* Bytes that nobody has touched. */
+static mo_joint_span untouched(int64_t begin, int64_t end)
+{
+    mo_joint_span span = { .begin = begin, .end = end };
+
+    for (int i = 0; i < MO_JOINT_TRACKS; i++)
+        span.wrote[i] = span.read[i] = MO_JOINT_NONE;
+    return span;
+}
+
 static mo_status begin_spans(mo_joint_bytes *b, mo_error *err)
 {
     mo_status status = MO_PUSH(b->spans, b->n, b->room, err);
-    mo_joint_span *all;
 
-    if (status != MO_OK)
-        return status;
-    all = &b->spans[b->n++];
-    *all = (mo_joint_span){ .end = INT64_MAX };
-    for (int i = 0; i < MO_JOINT_TRACKS; i++)
-        all->wrote[i] = all->read[i] = MO_JOINT_NONE;
-    return MO_OK;
+    if (status == MO_OK)
+        b->spans[b->n++] = untouched(0, INT64_MAX);
+    return status;
 }
 
 /* The one that a byte lies in. */
@@ -73,6 +78,18 @@ mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
     *first = &bytes->spans[from];
     *n = to - from;
     return MO_OK;
+}
+
+void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n)
+{
+    size_t behind;
+
+    if (n == 0)
+        return;
+    behind = bytes->n - n - (size_t) (first - bytes->spans);
+    *first = untouched(first->begin, first[n - 1].end);
+    memmove(first + 1, first + n, behind * sizeof *first);
+    bytes->n -= n - 1;
 }
 
 void mo_joint_bytes_clear(mo_joint_bytes *bytes)

@@ -32,6 +32,10 @@ typedef struct mo_joint_bytes {
  * None where there are no bytes. */
 mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
                              mo_joint_span **first, size_t *n, mo_error *err);
+
+/* Makes these spans, n from the first, one that nobody has touched: without,
+ * there would be ever more of them. */
+void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n);
 void mo_joint_bytes_clear(mo_joint_bytes *bytes);
 
 #endif

@@ -234,7 +234,9 @@ static mo_status want_users(waiting *w, state *s, int value, use how,
     return status;
 }
 
-/* From now on the call is the last one of its track there. */
+/* From now on the call is the last one of its track there.  Who writes all of
+ * the bytes comes after those who touched them before (life.h), so that whoever
+ * waits for it need not know of these. */
 static mo_status note_use(const waiting *w, state *s, int value, use how,
                           int track, int call, mo_error *err)
 {
@@ -242,6 +244,10 @@ static mo_status note_use(const waiting *w, state *s, int value, use how,
     size_t n = 0;
     mo_status status = spans_of(w, s, value, &spans, &n, err);
 
+    if (how == WRITE && n > 0 && !w->j->plan->values[value].part) {
+        mo_joint_bytes_join(&s->bytes, spans, n);
+        n = 1;
+    }
     for (size_t i = 0; i < n; i++)
         (how == WRITE ? spans[i].wrote : spans[i].read)[track] = call;
     return status;

@@ -17,12 +17,20 @@ typedef struct pair {
     users naive[BYTES];
 } pair;
 
+static users nobody(void)
+{
+    users none;
+
+    for (int t = 0; t < MO_JOINT_TRACKS; t++)
+        none.wrote[t] = none.read[t] = MO_JOINT_NONE;
+    return none;
+}
+
 static void begin(pair *p)
 {
     p->bytes = (mo_joint_bytes){ 0 };
     for (int b = 0; b < BYTES; b++)
-        for (int t = 0; t < MO_JOINT_TRACKS; t++)
-            p->naive[b].wrote[t] = p->naive[b].read[t] = MO_JOINT_NONE;
+        p->naive[b] = nobody();
 }
 
 static void check_users(const mo_joint_span *span, const users *naive)
@@ -64,7 +72,18 @@ static void note(pair *p, mo_joint_span *spans, size_t n, int64_t from,
         (writes ? p->naive[b].wrote : p->naive[b].read)[track] = call;
 }
 
-/* A range of its own choice, looked at and, mostly, used. */
+static void forget(pair *p, mo_joint_span *spans, size_t n, int64_t from,
+                   int64_t to)
+{
+    size_t before = p->bytes.n;
+
+    mo_joint_bytes_join(&p->bytes, spans, n);
+    ck_assert_uint_eq(p->bytes.n, before - (n > 0 ? n - 1 : 0));
+    for (int64_t b = from; b < to; b++)
+        p->naive[b] = nobody();
+}
+
+/* A range of its own choice, looked at and, mostly, used or forgotten. */
 static void step(pair *p, test_random *random, int call)
 {
     int64_t from = random_below(random, BYTES);
@@ -75,9 +94,16 @@ static void step(pair *p, test_random *random, int call)
     MUST(mo_joint_bytes_cut(&p->bytes, from, to, &spans, &n, &err));
     check_cut(p, spans, n, from, to);
     check_all(p);
-    if (random_below(random, 4) > 0)
+    switch (random_below(random, 8)) {
+    case 0:
+        break;
+    case 1:
+        forget(p, spans, n, from, to);
+        break;
+    default:
         note(p, spans, n, from, to, random_below(random, 2),
              random_below(random, MO_JOINT_TRACKS), call);
+    }
 }
 
 START_TEST(each_byte_knows_its_last_users)
