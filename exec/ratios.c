@@ -31,6 +31,11 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static double part(double amount, double whole)
 {
     return whole > 0 ? amount / whole : NAN;
@@ -154,11 +159,23 @@ static double path_ratio(walk *w)
 /* By themselves calls may be slower than side by side. */
 static double chain_ratio(const mo_run_result *result)
 {
-    int64_t chain_ns = result->chain_ns;
+    int64_t chain_ns = smaller(result->chain_ns, result->median_ns);
 
-    if (chain_ns > result->median_ns)
-        chain_ns = result->median_ns;
     return part((double) chain_ns, (double) result->median_ns);
+}
+
+/* From when the first of them begins until all are over.  Steps need not begin
+ * in their order: to receive begins when its sender does, maybe long after calls
+ * that come behind it. */
+static int64_t window_of(const mo_run_step *steps, int n)
+{
+    int64_t begin = INT64_MAX, end = INT64_MIN;
+
+    for (int i = 0; i < n; i++) {
+        begin = smaller(begin, steps[i].begin_ns);
+        end = larger(end, steps[i].end_ns);
+    }
+    return n > 0 ? end - begin : 0;
 }
 
 static double kernel_ratio(const walk *w)
@@ -166,16 +183,9 @@ static double kernel_ratio(const walk *w)
     double calls = 0, window = 0;
 
     for (int k = 0; k < w->plan->n_devices; k++) {
-        int n = w->plan->devices[k].n_steps;
-        const mo_run_step *steps = w->result->steps[k];
-        int64_t end = 0;
-
-        if (n == 0)
-            continue;
-        for (int i = 0; i < n; i++)
-            end = larger(end, steps[i].end_ns);
         calls += (double) w->result->busy_ns[k];
-        window += (double) (end - steps[0].begin_ns);
+        window += (double) window_of(w->result->steps[k],
+                                     w->plan->devices[k].n_steps);
     }
     return part(calls, window);
 }
@@ -190,7 +200,7 @@ static double hidden_ratio(const walk *w)
         int64_t took = duration(at, at->there);
 
         all += (double) took;
-        waited += (double) (idle < took ? idle : took);
+        waited += (double) smaller(idle, took);
     }
     return part(all - waited, all);
 }

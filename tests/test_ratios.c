@@ -113,6 +113,24 @@ START_TEST(a_transfer_behind_a_call_is_hidden)
 }
 END_TEST
 
+/* Devices that are driven together: B's first step is to receive, which begins
+ * when A sends, at 10, and its first call began at 0. */
+START_TEST(the_first_step_need_not_begin_first)
+{
+    story s = told();
+    mo_ratios r;
+
+    s.b[0] = (mo_plan_step){ MO_STEP_RECEIVE, 0, 2 };
+    s.b[1] = (mo_plan_step){ MO_STEP_COMPUTE, 1, 3 };
+    s.b[2].order = 4;
+    s.b_times[0] = (mo_run_step){ 10, 10 };
+    s.b_times[1] = (mo_run_step){ 0, 12 };
+    bind(&s);
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.kernel, 32.0 / (16 + 30));
+}
+END_TEST
+
 /* B is busy until long after the tensor has come; A went on at once. */
 START_TEST(a_sender_does_not_wait_for_a_late_reader)
 {
@@ -258,6 +276,7 @@ SUITE(ratios)
 {
     TEST(ratios_follow_from_the_times);
     TEST(a_transfer_behind_a_call_is_hidden);
+    TEST(the_first_step_need_not_begin_first);
     TEST(a_sender_does_not_wait_for_a_late_reader);
     TEST(without_steps_nothing_is_told);
     TEST(a_trace_has_calls_and_arrows);
