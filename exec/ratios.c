@@ -165,7 +165,7 @@ static double chain_ratio(const mo_run_result *result)
 }
 
 /* From when the first of them begins until all are over.  Steps need not begin
- * in their order: to receive begins when its sender does, maybe long after calls
+ * in their order: a receive begins when its sender does, maybe long after calls
  * that come behind it. */
 static int64_t window_of(const mo_run_step *steps, int n)
 {

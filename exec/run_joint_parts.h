@@ -80,7 +80,8 @@ mo_status mo_joint_record(mo_run_joint *j, mo_error *err);
 void mo_joint_forget(mo_run_joint *j);
 
 /* How long calls take by themselves, when all runs are done; the steps of every
- * run are laid out by that.  run_joint_times.c */
+ * run are laid out by that.  chain_ns, as in mo_run_result, is only set where
+ * there is one.  run_joint_times.c */
 mo_status mo_joint_times(mo_run_joint *j, int64_t *chain_ns, mo_error *err);
 
 #endif
