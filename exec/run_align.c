@@ -10,6 +10,10 @@
  *     laid out    a  |--a1--|send x|      b  |recv x|await x|--b1--|
  *     aligned     a  |--a1--|send x|
  *                 b  |recv x|---await x---|--b1--|
+ *
+ * Laid out, several awaits in a row begin at once, and what comes behind them
+ * begins with the last to end: so they follow each other here.  Who sends is
+ * not held up (run_joint_waits.c): it only awaits.
  */
 typedef struct carried {
     bool is_so;
@@ -22,8 +26,9 @@ typedef struct alignment {
     const mo_run_record *records;
     mo_run_result *result;
     carried *transfers;
-    int64_t *delay; /* by device */
-    int *next;      /* by device: its next step */
+    int64_t *delay;   /* by device */
+    int64_t *arrived; /* by device: when it had all that it awaited so far */
+    int *next;        /* by device: its next step */
 } alignment;
 
 static int64_t later(int64_t a, int64_t b)
@@ -63,18 +68,22 @@ static void begin_transfer(alignment *a, int d, int i, mo_run_step *step)
     c->took = later(c->took, took[i]);
 }
 
-static void await_transfer(alignment *a, int d, const carried *c,
-                           mo_run_step *step)
+static void await_transfer(alignment *a, int d, int t, mo_run_step *step)
 {
+    const carried *c = &a->transfers[t];
     int64_t end;
 
     if (!c->is_so) {
-        a->delay[d] = 0;
+        a->delay[d] = a->arrived[d] = 0;
         return;
     }
     step->begin_ns += a->delay[d];
     end = later(step->begin_ns, c->begun + c->took);
-    a->delay[d] = end - step->end_ns;
+    if (a->plan->transfers[t].to == d) {
+        end = later(end, a->arrived[d]);
+        a->arrived[d] = end;
+        a->delay[d] = end - step->end_ns;
+    }
     step->end_ns = end;
 }
 
@@ -94,7 +103,7 @@ static void do_step(alignment *a, int d)
         begin_transfer(a, d, i, step);
         break;
     case MO_STEP_AWAIT:
-        await_transfer(a, d, &a->transfers[planned->what], step);
+        await_transfer(a, d, planned->what, step);
         break;
     }
 }
@@ -130,8 +139,9 @@ mo_status mo_run_align(const mo_plan *plan, const mo_run_record *records,
                     .transfers = calloc((size_t) plan->n_transfers + 1,
                                         sizeof *a.transfers),
                     .delay = calloc(devices, sizeof *a.delay),
+                    .arrived = calloc(devices, sizeof *a.arrived),
                     .next = calloc(devices, sizeof *a.next) };
-    bool done = a.transfers && a.delay && a.next;
+    bool done = a.transfers && a.delay && a.arrived && a.next;
 
     if (done) {
         for (int d = next_device(&a); d != MO_PLAN_NONE; d = next_device(&a))
@@ -140,6 +150,7 @@ mo_status mo_run_align(const mo_plan *plan, const mo_run_record *records,
     }
     free(a.transfers);
     free(a.delay);
+    free(a.arrived);
     free(a.next);
     return done ? MO_OK : mo_fail_memory(err);
 }

@@ -241,6 +241,73 @@ START_TEST(ranks_wait_for_what_others_carry)
 }
 END_TEST
 
+/* B is late to receive; meanwhile A went on with another call. */
+START_TEST(ranks_that_send_go_on)
+{
+    static mo_plan_step a[] = { { MO_STEP_COMPUTE, 0, 0 },
+                                { MO_STEP_SEND, 0, 2 },
+                                { MO_STEP_AWAIT, 0, 4 },
+                                { MO_STEP_COMPUTE, 0, 6 } };
+    static mo_run_step a_times[] = {
+        { 0, 10 }, { 10, 10 }, { 10, 14 }, { 10, 20 }
+    };
+    const int64_t a_took[] = { 10, 4, 0, 10 }, b_took[] = { 20, 5, 0, 3 };
+    mo_run_record records[] = { { .by_itself = a_took },
+                                { .by_itself = b_took } };
+    story s;
+
+    lay_out(&s);
+    s.devices[0].steps = a;
+    s.devices[0].n_steps = COUNT(a);
+    s.times[0] = a_times;
+    memcpy(s.b_times,
+           (mo_run_step[]){ { 0, 20 }, { 20, 20 }, { 20, 25 }, { 25, 28 } },
+           sizeof s.b_times);
+    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    check_step(&a_times[2], 10, 25);
+    check_step(&a_times[3], 10, 20);
+    check_step(&s.b_times[3], 25, 28);
+}
+END_TEST
+
+/* Of two that B awaits at 0 it would have had the first at 5, the second at 9;
+ * but the first is sent at 10. */
+START_TEST(the_last_to_come_of_several_counts)
+{
+    static mo_plan_transfer transfers[] = {
+        { .from = 0, .to = 1, .from_value = 0, .to_value = 1 },
+        { .from = 0, .to = 1, .from_value = 0, .to_value = 1 },
+    };
+    static mo_plan_step a[] = { { MO_STEP_SEND, 1, 0 },
+                                { MO_STEP_COMPUTE, 0, 1 },
+                                { MO_STEP_SEND, 0, 2 } };
+    static mo_plan_step b[] = { { MO_STEP_RECEIVE, 1, 0 },
+                                { MO_STEP_RECEIVE, 0, 2 },
+                                { MO_STEP_AWAIT, 0, 3 },
+                                { MO_STEP_AWAIT, 1, 4 },
+                                { MO_STEP_COMPUTE, 1, 5 } };
+    static mo_run_step a_times[] = { { 0, 0 }, { 0, 10 }, { 10, 10 } };
+    static mo_run_step b_times[] = {
+        { 0, 0 }, { 0, 0 }, { 0, 5 }, { 0, 9 }, { 9, 12 }
+    };
+    const int64_t a_took[] = { 9, 10, 5 }, b_took[] = { 9, 5, 0, 0, 3 };
+    mo_run_record records[] = { { .by_itself = a_took },
+                                { .by_itself = b_took } };
+    story s;
+
+    lay_out(&s);
+    s.plan.transfers = transfers;
+    s.plan.n_transfers = COUNT(transfers);
+    s.devices[0] = (mo_plan_device){ .steps = a, .n_steps = COUNT(a) };
+    s.devices[1] = (mo_plan_device){ .steps = b, .n_steps = COUNT(b) };
+    s.times[0] = a_times;
+    s.times[1] = b_times;
+    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    check_step(&b_times[2], 0, 15);
+    check_step(&b_times[4], 15, 18);
+}
+END_TEST
+
 /* All of it is no longer than the run was. */
 START_TEST(aligned_it_fits)
 {
@@ -281,6 +348,8 @@ SUITE(ratios)
     TEST(without_steps_nothing_is_told);
     TEST(a_trace_has_calls_and_arrows);
     TEST(ranks_wait_for_what_others_carry);
+    TEST(ranks_that_send_go_on);
+    TEST(the_last_to_come_of_several_counts);
     TEST(aligned_it_fits);
     TEST(what_was_stamped_stays);
 }
