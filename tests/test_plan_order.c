@@ -68,8 +68,7 @@ static bool keeps_too_much(const walk *w, int d)
 
     for (int i = 0; i < w->n_kept[d]; i++)
         bytes += w->plan->transfers[w->kept[d][i]].bytes;
-    return w->n_kept[d] > MOST_KEPT ||
-           bytes > w->plan->devices[d].capacity_bytes / SHARE;
+    return w->n_kept[d] > MOST_KEPT || bytes > w->plan->devices[d].keep_bytes;
 }
 
 /* From the first to be needed, as late as can be. */
@@ -160,21 +159,28 @@ END_TEST
 
 enum { CHAIN = 41 };
 
-static void make_chain(random_plan *r, int64_t capacity_bytes)
+#define X "x op=Parameter; "
+
+static void write_chain(char *text, size_t size)
 {
-    char text[CHAIN * 64];
-    int n = snprintf(text, sizeof text, "x op=Parameter; ");
+    int n = 0;
 
     for (int i = 0; i < CHAIN; i++)
-        n += snprintf(text + n, sizeof text - (size_t) n,
-                      "c%02d op=Tanh pin=%c; ", i, "AB"[i % 2]);
-    n += snprintf(text + n, sizeof text - (size_t) n, "r op=Result; x>c00; ");
+        n += snprintf(text + n, size - (size_t) n, "c%02d op=Tanh pin=%c; ", i,
+                      "AB"[i % 2]);
+    n += snprintf(text + n, size - (size_t) n, "r op=Result; x>c00; ");
     for (int i = 1; i < CHAIN; i++)
-        n += snprintf(text + n, sizeof text - (size_t) n, "c%02d>c%02d; ",
-                      i - 1, i);
-    snprintf(text + n, sizeof text - (size_t) n, "c%02d>r", CHAIN - 1);
+        n += snprintf(text + n, size - (size_t) n, "c%02d>c%02d; ", i - 1, i);
+    snprintf(text + n, size - (size_t) n, "c%02d>r", CHAIN - 1);
+}
+
+static void make_chain(random_plan *r, const char *x, int64_t capacity_bytes)
+{
+    char text[CHAIN * 64];
+    int n = snprintf(text, sizeof text, "%s", x);
+
+    write_chain(text + n, sizeof text - (size_t) n);
     pinned_plan_make(r, text, capacity_bytes);
-    ck_assert_int_eq(r->plan->n_calls, CHAIN);
     ck_assert_int_eq(r->plan->n_transfers, CHAIN - 1);
 }
 
@@ -209,7 +215,7 @@ START_TEST(in_a_chain_eight_are_kept)
     random_plan r;
     int after = 2 * MOST_KEPT;
 
-    make_chain(&r, 0);
+    make_chain(&r, X, 0);
     for (int c = 0; c + after < CHAIN - 1; c++)
         ck_assert_int_eq(order_of_sender(r.plan, c),
                          order_of_receiver(r.plan, c + after) + 1);
@@ -225,7 +231,7 @@ START_TEST(without_memory_to_spare_none_is_kept)
 {
     random_plan r;
 
-    make_chain(&r, 64 * SHARE - 1);
+    make_chain(&r, X, 64 * SHARE - 1);
     for (int c = 0; c < CHAIN - 1; c++)
         ck_assert_int_eq(order_of_sender(r.plan, c),
                          order_of_receiver(r.plan, c) + 1);
@@ -238,10 +244,67 @@ START_TEST(memory_tells_how_many_are_kept)
 {
     random_plan r;
 
-    make_chain(&r, 3 * 64 * SHARE);
+    make_chain(&r, X, 3 * 64 * SHARE);
     for (int c = 0; c + 6 < CHAIN - 1; c++)
         ck_assert_int_eq(order_of_sender(r.plan, c),
                          order_of_receiver(r.plan, c + 6) + 1);
+    random_plan_clear(&r);
+}
+END_TEST
+
+/* ---- memory that is just enough */
+
+/* Beside the chain, on A, what takes so much, all the time, that a share of it
+ * is enough for two values of the chain. */
+#define BESIDE                                                                 \
+    "y op=Parameter shape=64,64; b op=Tanh shape=64,64; s op=Result; "         \
+    "t op=Result; y>b; b>s; y>t; "
+
+static int64_t need_of(const mo_plan_device *device)
+{
+    return device->arena_bytes + device->weight_bytes;
+}
+
+/* What device A needs of that much. */
+static int64_t needed_of(int64_t capacity_bytes, int64_t *keep_bytes)
+{
+    int64_t need_bytes;
+    random_plan r;
+
+    make_chain(&r, X BESIDE, capacity_bytes);
+    check(r.plan, 0);
+    MUST(mo_plan_verify(r.plan, &err));
+    need_bytes = need_of(&r.plan->devices[0]);
+    *keep_bytes = r.plan->devices[0].keep_bytes;
+    random_plan_clear(&r);
+    return need_bytes;
+}
+
+START_TEST(what_fits_comes_before_what_is_kept)
+{
+    int64_t keep, least = needed_of(1, &keep), more, most;
+
+    ck_assert_int_eq(needed_of(least, &keep), least);
+    ck_assert_int_eq(keep, 0);
+    most = needed_of(2 * least, &keep);
+    ck_assert_int_eq(keep, 2 * least / SHARE);
+    ck_assert_int_gt(most, least);
+    more = needed_of(most, &keep);
+    ck_assert_int_eq(keep, most / SHARE);
+    ck_assert_int_gt(more, least);
+    ck_assert_int_le(more, most);
+}
+END_TEST
+
+/* As if there were 16 GiB. */
+START_TEST(without_a_limit_memory_counts)
+{
+    random_plan r;
+
+    make_chain(&r, X, 0);
+    for (int d = 0; d < r.plan->n_devices; d++)
+        ck_assert_int_eq(r.plan->devices[d].keep_bytes,
+                         (INT64_C(16) << 30) / SHARE);
     random_plan_clear(&r);
 }
 END_TEST
@@ -252,4 +315,6 @@ SUITE(plan_order)
     TEST(in_a_chain_eight_are_kept);
     TEST(without_memory_to_spare_none_is_kept);
     TEST(memory_tells_how_many_are_kept);
+    TEST(what_fits_comes_before_what_is_kept);
+    TEST(without_a_limit_memory_counts);
 }

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "exec/plan/plan.h"
-#include "exec/plan/spread.h"
 #include "exec/plan/values.h"
 
 /*
@@ -37,12 +36,12 @@ typedef struct way {
 
 /* Of a device: transfers that their receivers have awaited and it has not yet,
  * from the first to be awaited, in a ring. */
-enum { MOST_KEPT = 8, MEMORY_SHARE = 256, RING = MOST_KEPT + 1 };
+enum { MOST_KEPT = 8, RING = MOST_KEPT + 1 };
 
 typedef struct kept {
     int transfers[RING];
     int first, n;
-    int64_t bytes; /* at most 1 / MEMORY_SHARE of its memory */
+    int64_t bytes; /* at most its keep_bytes */
 } kept;
 
 typedef struct ordering {
@@ -222,8 +221,7 @@ static bool keeps_too_much(const ordering *o, int device)
 {
     const kept *k = &o->kept[device];
 
-    return k->n > MOST_KEPT ||
-           k->bytes > o->plan->devices[device].capacity_bytes / MEMORY_SHARE;
+    return k->n > MOST_KEPT || k->bytes > o->plan->devices[device].keep_bytes;
 }
 
 static void keep_sent(ordering *o, int t)
@@ -305,8 +303,8 @@ static size_t numbers_size(const mo_plan *plan)
     return 2 * (size_t) plan->n_items + (size_t) plan->n_values + 1;
 }
 
-static mo_status order_steps(const mo_plan_source *source, mo_plan *plan,
-                             const int64_t *start_ns, mo_error *err)
+mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
+                        const int64_t *start_ns, mo_error *err)
 {
     size_t n = (size_t) plan->n_transfers + 1;
     ordering o = {
@@ -331,17 +329,5 @@ static mo_status order_steps(const mo_plan_source *source, mo_plan *plan,
     free(o.ways);
     free(o.end_ns);
     free(o.kept);
-    return status;
-}
-
-mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
-                        mo_error *err)
-{
-    int64_t *start_ns = NULL;
-    mo_status status = mo_plan_spread(source, plan, &start_ns, err);
-
-    if (status == MO_OK)
-        status = order_steps(source, plan, start_ns, err);
-    free(start_ns);
     return status;
 }

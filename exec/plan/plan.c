@@ -9,6 +9,19 @@
 #include "exec/plan/known.h"
 #include "exec/plan/nest.h"
 #include "exec/plan/prune.h"
+#include "exec/plan/spread.h"
+
+/* What was sent and is needed no more may have a small part of the memory;
+ * where nobody says how much there is, of this much. */
+enum { KEEP_SHARE = 256 };
+
+#define KEEP_UNTOLD_BYTES (INT64_C(16) << 30)
+
+static int64_t keep_of(int64_t capacity_bytes)
+{
+    return (capacity_bytes == INT64_MAX ? KEEP_UNTOLD_BYTES : capacity_bytes) /
+           KEEP_SHARE;
+}
 
 static mo_status make_devices(const mo_instance *x, mo_plan *plan,
                               mo_error *err)
@@ -24,6 +37,7 @@ static mo_status make_devices(const mo_instance *x, mo_plan *plan,
 
         plan->devices[d].id = mo_arena_text(plan->arena, id, strlen(id));
         plan->devices[d].capacity_bytes = x->capacity_bytes[d];
+        plan->devices[d].keep_bytes = keep_of(x->capacity_bytes[d]);
         if (!plan->devices[d].id)
             return mo_fail_memory(err);
     }
@@ -61,6 +75,55 @@ static mo_status improve(const mo_plan_source *source, mo_plan *plan,
     return status == MO_OK ? mo_plan_prune(plan, err) : status;
 }
 
+static bool fits(const mo_plan_device *device, int64_t extra)
+{
+    int64_t sum = device->arena_bytes;
+
+    return mo_int64_add(sum, device->weight_bytes, &sum) &&
+           mo_int64_add(sum, extra, &sum) && sum <= device->capacity_bytes;
+}
+
+/* Devices that are too small keep nothing.  Were there any? */
+static bool keep_less(mo_plan *plan)
+{
+    bool any = false;
+
+    for (int d = 0; d < plan->n_devices; d++) {
+        mo_plan_device *device = &plan->devices[d];
+
+        if (device->keep_bytes > 0 && !fits(device, 0)) {
+            device->keep_bytes = 0;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static mo_status lay_out(const mo_plan_source *source, mo_plan *plan,
+                         const int64_t *start_ns, mo_error *err)
+{
+    mo_status status = mo_plan_order(source, plan, start_ns, err);
+
+    if (status == MO_OK && source->lanes)
+        status = mo_plan_lanes(source->lanes, plan, err);
+    return status == MO_OK ? mo_plan_memory(plan, err) : status;
+}
+
+/* Who sends should hardly ever be held up, but first of all it must fit. */
+static mo_status make_steps(const mo_plan_source *source, mo_plan *plan,
+                            mo_error *err)
+{
+    int64_t *start_ns = NULL;
+    mo_status status = mo_plan_spread(source, plan, &start_ns, err);
+
+    if (status == MO_OK)
+        status = lay_out(source, plan, start_ns, err);
+    if (status == MO_OK && keep_less(plan))
+        status = lay_out(source, plan, start_ns, err);
+    free(start_ns);
+    return status;
+}
+
 static mo_status make(const mo_plan_source *source, mo_plan *plan,
                       mo_error *err)
 {
@@ -75,13 +138,7 @@ static mo_status make(const mo_plan_source *source, mo_plan *plan,
         status = mo_plan_nest(source->nest, plan, err);
     if (status == MO_OK)
         status = mo_plan_precision(source->reals, plan, err);
-    if (status == MO_OK)
-        status = mo_plan_order(source, plan, err);
-    if (status == MO_OK && source->lanes)
-        status = mo_plan_lanes(source->lanes, plan, err);
-    if (status == MO_OK)
-        status = mo_plan_memory(plan, err);
-    return status;
+    return status == MO_OK ? make_steps(source, plan, err) : status;
 }
 
 mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
@@ -145,10 +202,8 @@ mo_status mo_plan_fits(const mo_plan *plan, const int64_t *workspace,
     for (int d = 0; d < plan->n_devices; d++) {
         const mo_plan_device *device = &plan->devices[d];
         int64_t extra = workspace ? workspace[d] : 0;
-        int64_t sum = device->arena_bytes;
 
-        if (!mo_int64_add(sum, device->weight_bytes, &sum) ||
-            !mo_int64_add(sum, extra, &sum) || sum > device->capacity_bytes)
+        if (!fits(device, extra))
             return fail_size(device, extra, err);
     }
     return MO_OK;

@@ -106,6 +106,7 @@ typedef struct mo_plan_device {
     int64_t arena_bytes;    /* for values */
     int64_t weight_bytes;   /* of the constants it reads, each once */
     int64_t capacity_bytes; /* INT64_MAX: no limit */
+    int64_t keep_bytes; /* of what it sent and others have, so much may stay */
 } mo_plan_device;
 
 typedef struct mo_plan_input {
@@ -202,9 +203,10 @@ mo_status mo_plan_layout(mo_plan *plan, mo_error *err);
 /* Tensors of f32 become reals; the network's inputs and outputs stay as they
  * are for those who give and get them.  exec/plan/precision.c */
 mo_status mo_plan_precision(mo_elem reals, mo_plan *plan, mo_error *err);
-/* Transfers and the steps of every device.  exec/plan/order.c */
+/* The steps of every device; start_ns is what mo_plan_spread told.  May be done
+ * again, as may lanes and memory, which follow from it.  exec/plan/order.c */
 mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
-                        mo_error *err);
+                        const int64_t *start_ns, mo_error *err);
 /* What may run side by side on a device of several lanes; lanes as in
  * mo_plan_source.  exec/plan/lanes.c */
 mo_status mo_plan_lanes(const int *lanes, mo_plan *plan, mo_error *err);
