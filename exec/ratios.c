@@ -19,11 +19,12 @@ typedef struct clocks {
 typedef struct walk {
     const mo_plan *plan;
     const mo_run_result *result;
-    way *ways;      /* by transfer, as measured */
-    int64_t *begun; /* by transfer, as walked: when both ends had begun */
-    int64_t *ended; /* by call, as walked */
-    clocks *clocks; /* by device, as walked */
-    int *next;      /* by device: its next step */
+    way *ways;          /* by transfer, as measured */
+    int64_t *begun;     /* by transfer, as walked: when both ends had begun */
+    int64_t *ended;     /* by call, as walked */
+    clocks *clocks;     /* by device, as walked */
+    int *next;          /* by device: its next step */
+    mo_run_step *calls; /* of the device at hand */
 } walk;
 
 static int64_t larger(int64_t a, int64_t b)
@@ -178,12 +179,46 @@ static int64_t window_of(const mo_run_step *steps, int n)
     return n > 0 ? end - begin : 0;
 }
 
+static int compare_steps(const void *a, const void *b)
+{
+    const mo_run_step *x = a, *y = b;
+
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int list_calls(const walk *w, int device)
+{
+    const mo_plan_device *on = &w->plan->devices[device];
+    int n = 0;
+
+    for (int i = 0; i < on->n_steps; i++)
+        if (on->steps[i].kind == MO_STEP_COMPUTE)
+            w->calls[n++] = w->result->steps[device][i];
+    qsort(w->calls, (size_t) n, sizeof *w->calls, compare_steps);
+    return n;
+}
+
+/* While a call ran; several side by side count once. */
+static int64_t time_of_calls(const walk *w, int device)
+{
+    int n = list_calls(w, device);
+    int64_t sum = 0, until = INT64_MIN;
+
+    for (int i = 0; i < n; i++) {
+        int64_t begin = larger(w->calls[i].begin_ns, until);
+
+        sum += larger(w->calls[i].end_ns - begin, 0);
+        until = larger(until, w->calls[i].end_ns);
+    }
+    return sum;
+}
+
 static double kernel_ratio(const walk *w)
 {
     double calls = 0, window = 0;
 
     for (int k = 0; k < w->plan->n_devices; k++) {
-        calls += (double) w->result->busy_ns[k];
+        calls += (double) time_of_calls(w, k);
         window += (double) window_of(w->result->steps[k],
                                      w->plan->devices[k].n_steps);
     }
@@ -203,6 +238,16 @@ static double hidden_ratio(const walk *w)
         waited += (double) smaller(idle, took);
     }
     return part(all - waited, all);
+}
+
+static size_t most_steps(const mo_plan *plan)
+{
+    int most = 0;
+
+    for (int k = 0; k < plan->n_devices; k++)
+        if (plan->devices[k].n_steps > most)
+            most = plan->devices[k].n_steps;
+    return (size_t) most;
 }
 
 static bool has_steps(const mo_plan *plan, const mo_run_result *result)
@@ -225,8 +270,9 @@ mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
                calloc(transfers, sizeof *w.begun),
                calloc((size_t) plan->n_calls + 1, sizeof *w.ended),
                calloc(devices, sizeof *w.clocks),
-               calloc(devices, sizeof *w.next) };
-    bool done = w.ways && w.begun && w.ended && w.clocks && w.next;
+               calloc(devices, sizeof *w.next),
+               calloc(most_steps(plan) + 1, sizeof *w.calls) };
+    bool done = w.ways && w.begun && w.ended && w.clocks && w.next && w.calls;
 
     *ratios = (mo_ratios){ NAN, NAN, NAN };
     if (done && has_steps(plan, result)) {
@@ -241,5 +287,6 @@ mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
     free(w.ended);
     free(w.clocks);
     free(w.next);
+    free(w.calls);
     return done ? MO_OK : mo_fail_memory(err);
 }

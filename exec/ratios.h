@@ -13,8 +13,8 @@ typedef struct mo_ratios {
     double path;   /* the longest chain of calls and transfers with measured
                       times, or the plan walked through with them, over the
                       measured makespan: the rest is overhead between steps */
-    double kernel; /* calls, over the time from each device's first step to its
-                      last */
+    double kernel; /* the time that calls ran, over that from each device's
+                      first step to its last */
     double hidden; /* of the time transfers were under way, what their receivers
                       did not wait */
 } mo_ratios;

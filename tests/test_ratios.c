@@ -95,6 +95,30 @@ START_TEST(ratios_follow_from_the_times)
 }
 END_TEST
 
+/* On B 0..12, 6..16 and within that 8..9: from 0 to 16 of 20. */
+START_TEST(calls_side_by_side_count_once)
+{
+    static mo_plan_step b[] = { { MO_STEP_RECEIVE, 0, 1 },
+                                { MO_STEP_COMPUTE, 1, 3 },
+                                { MO_STEP_COMPUTE, 2, 5 },
+                                { MO_STEP_COMPUTE, 2, 6 },
+                                { MO_STEP_AWAIT, 0, 7 } };
+    static mo_run_step times[] = {
+        { 0, 0 }, { 6, 16 }, { 8, 9 }, { 0, 12 }, { 16, 20 }
+    };
+    story s = told();
+    mo_ratios r;
+
+    s.busy_ns[1] = 23;
+    bind(&s);
+    s.devices[1].steps = b;
+    s.devices[1].n_steps = COUNT(b);
+    s.times[1] = times;
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.kernel, (10.0 + 16) / (16 + 20));
+}
+END_TEST
+
 START_TEST(a_transfer_behind_a_call_is_hidden)
 {
     story s = told();
@@ -342,6 +366,7 @@ END_TEST
 SUITE(ratios)
 {
     TEST(ratios_follow_from_the_times);
+    TEST(calls_side_by_side_count_once);
     TEST(a_transfer_behind_a_call_is_hidden);
     TEST(the_first_step_need_not_begin_first);
     TEST(a_sender_does_not_wait_for_a_late_reader);
