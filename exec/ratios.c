@@ -8,7 +8,8 @@ typedef struct way {
     int64_t sent, received; /* when each end began */
     int64_t waited;         /* when the receiver had nothing else to do */
     int64_t there;          /* when it went on */
-    int64_t gone;           /* when the sender did */
+    int64_t asked;          /* when the sender wanted its memory back, */
+    int64_t gone;           /* and when it had it */
 } way;
 
 /* When each lane of a device is free. */
@@ -57,6 +58,7 @@ static void note_step(walk *w, int device, int i)
         w->ways[step->what].waited = time->begin_ns;
         w->ways[step->what].there = time->end_ns;
     } else {
+        w->ways[step->what].asked = time->begin_ns;
         w->ways[step->what].gone = time->end_ns;
     }
 }
@@ -74,12 +76,13 @@ static int64_t duration(const way *t, int64_t end)
     return larger(end - larger(t->sent, t->received), 0);
 }
 
+/* A sender may ask long after it was over. */
 static int64_t duration_at(const walk *w, int transfer, int device)
 {
     const way *t = &w->ways[transfer];
     bool sending = w->plan->transfers[transfer].from == device;
 
-    return duration(t, sending ? t->gone : t->there);
+    return duration(t, sending && t->asked < t->there ? t->gone : t->there);
 }
 
 /* The device whose next step is the first of all; MO_PLAN_NONE at the end. */

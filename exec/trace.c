@@ -14,6 +14,7 @@ typedef struct trace {
     const mo_run_result *result;
     mo_out *out;
     int64_t *begun; /* by transfer: when it began on the device at hand */
+    int64_t *there; /* by transfer: when its receiver had it */
     bool any;       /* an event stands there already */
 } trace;
 
@@ -70,7 +71,7 @@ static void put_call(trace *t, int device, int call, const mo_run_step *time)
     end_event(t);
 }
 
-/* One end of a transfer, from where it began to where it was awaited. */
+/* One end of a transfer. */
 static void put_transfer(trace *t, int device, int transfer, bool sending,
                          int64_t begin_ns, int64_t end_ns)
 {
@@ -91,6 +92,33 @@ static void put_transfer(trace *t, int device, int transfer, bool sending,
     end_event(t);
 }
 
+static bool is_sender(const trace *t, int device, int transfer)
+{
+    return t->plan->transfers[transfer].from == device;
+}
+
+/* From where it began to where it was awaited: a sender, who may do that much
+ * later, until it was there. */
+static void put_awaited(trace *t, int device, int transfer, int64_t end_ns)
+{
+    bool sending = is_sender(t, device, transfer);
+
+    if (sending && t->there[transfer] < end_ns)
+        end_ns = t->there[transfer];
+    put_transfer(t, device, transfer, sending, t->begun[transfer], end_ns);
+}
+
+static void note_arrivals(trace *t, int device)
+{
+    const mo_plan_device *d = &t->plan->devices[device];
+    const mo_run_step *times = t->result->steps[device];
+
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].kind == MO_STEP_AWAIT &&
+            !is_sender(t, device, d->steps[i].what))
+            t->there[d->steps[i].what] = times[i].end_ns;
+}
+
 static void put_device(trace *t, int device)
 {
     const mo_plan_device *d = &t->plan->devices[device];
@@ -107,27 +135,43 @@ static void put_device(trace *t, int device)
         if (step->kind == MO_STEP_SEND || step->kind == MO_STEP_RECEIVE)
             t->begun[step->what] = times[i].begin_ns;
         if (step->kind == MO_STEP_AWAIT)
-            put_transfer(t, device, step->what,
-                         t->plan->transfers[step->what].from == device,
-                         t->begun[step->what], times[i].end_ns);
+            put_awaited(t, device, step->what, times[i].end_ns);
     }
+}
+
+static bool has_steps(const trace *t, int device)
+{
+    return t->result->steps && t->result->steps[device];
+}
+
+static void put_all(trace *t)
+{
+    for (int i = 0; i < t->plan->n_transfers; i++)
+        t->there[i] = INT64_MAX;
+    for (int k = 0; k < t->plan->n_devices; k++)
+        if (has_steps(t, k))
+            note_arrivals(t, k);
+    mo_out_text(t->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    for (int k = 0; k < t->plan->n_devices; k++)
+        if (has_steps(t, k))
+            put_device(t, k);
+    mo_out_text(t->out, "\n]}\n");
 }
 
 mo_status mo_trace_write(const mo_plan *plan, const mo_run_result *result,
                          mo_out *out, mo_error *err)
 {
-    trace t = { plan, result, out,
-                calloc((size_t) plan->n_transfers + 1, sizeof *t.begun),
-                false };
+    size_t n = (size_t) plan->n_transfers + 1;
+    trace t = { .plan = plan,
+                .result = result,
+                .out = out,
+                .begun = calloc(n, sizeof *t.begun),
+                .there = calloc(n, sizeof *t.there) };
+    bool done = t.begun && t.there;
 
-    if (!t.begun)
-        return mo_fail_memory(err);
-
-    mo_out_text(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    for (int k = 0; k < plan->n_devices; k++)
-        if (result->steps && result->steps[k])
-            put_device(&t, k);
-    mo_out_text(out, "\n]}\n");
+    if (done)
+        put_all(&t);
+    free(t.there);
     free(t.begun);
-    return MO_OK;
+    return done ? MO_OK : mo_fail_memory(err);
 }

@@ -185,6 +185,30 @@ START_TEST(a_sender_does_not_wait_for_a_late_reader)
 }
 END_TEST
 
+/* A has another call, of 12..32, before it wants its memory back, at 34: what
+ * was there at 20 does not hold it up. */
+START_TEST(a_sender_may_ask_late)
+{
+    static mo_plan_step a[] = { { MO_STEP_COMPUTE, 0, 0 },
+                                { MO_STEP_SEND, 0, 2 },
+                                { MO_STEP_COMPUTE, 0, 4 },
+                                { MO_STEP_AWAIT, 0, 6 } };
+    static mo_run_step a_times[] = {
+        { 0, 10 }, { 10, 10 }, { 12, 32 }, { 34, 35 }
+    };
+    story s = told();
+    mo_ratios r;
+
+    bind(&s);
+    s.devices[0].steps = a;
+    s.devices[0].n_steps = COUNT(a);
+    s.times[0] = a_times;
+    s.result.median_ns = 35;
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.path, 30.0 / 35);
+}
+END_TEST
+
 START_TEST(without_steps_nothing_is_told)
 {
     story s = told();
@@ -226,6 +250,24 @@ START_TEST(a_trace_has_calls_and_arrows)
     ck_assert_ptr_nonnull(
         strstr(text, "\"name\":\"third\",\"cat\":\"none\",\"ts\":0.02,"
                      "\"dur\":0.01"));
+    free(text);
+}
+END_TEST
+
+/* Though A asks at 30 only. */
+START_TEST(a_trace_ends_what_is_sent_when_it_is_there)
+{
+    story s = told();
+    mo_out *out = text_new();
+    char *text;
+
+    s.a_times[2] = (mo_run_step){ 30, 31 };
+    bind(&s);
+    MUST(mo_trace_write(&s.plan, &s.result, out, &err));
+    text = text_end(out);
+    ck_assert_ptr_nonnull(strstr(text, "\"pid\":0,\"tid\":1,"
+                                       "\"name\":\"x \\\"1\\\"\","
+                                       "\"ts\":0.01,\"dur\":0.01"));
     free(text);
 }
 END_TEST
@@ -370,8 +412,10 @@ SUITE(ratios)
     TEST(a_transfer_behind_a_call_is_hidden);
     TEST(the_first_step_need_not_begin_first);
     TEST(a_sender_does_not_wait_for_a_late_reader);
+    TEST(a_sender_may_ask_late);
     TEST(without_steps_nothing_is_told);
     TEST(a_trace_has_calls_and_arrows);
+    TEST(a_trace_ends_what_is_sent_when_it_is_there);
     TEST(ranks_wait_for_what_others_carry);
     TEST(ranks_that_send_go_on);
     TEST(the_last_to_come_of_several_counts);
