@@ -209,7 +209,8 @@ static mo_status look_at_some(mo_unit *unit, const looker *whole,
     return status;
 }
 
-/* Transfers that are held count from who makes to who reads. */
+/* Transfers of links that are to be held, be they held or too short for it,
+ * count from who makes to who reads. */
 static void add_steps(const mo_program_call *calls, int n, int64_t *ns,
                       int64_t *whole_ns)
 {
