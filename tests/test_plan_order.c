@@ -289,10 +289,21 @@ START_TEST(what_fits_comes_before_what_is_kept)
     most = needed_of(2 * least, &keep);
     ck_assert_int_eq(keep, 2 * least / SHARE);
     ck_assert_int_gt(most, least);
-    more = needed_of(most, &keep);
-    ck_assert_int_eq(keep, most / SHARE);
+    more = needed_of(most + most / 8, &keep);
+    ck_assert_int_eq(keep, (most + most / 8) / SHARE);
     ck_assert_int_gt(more, least);
     ck_assert_int_le(more, most);
+}
+END_TEST
+
+/* A sixteenth is left to what calls work with. */
+START_TEST(what_calls_need_comes_before_what_is_kept)
+{
+    int64_t keep, most = needed_of(INT64_C(1) << 30, &keep);
+
+    ck_assert_int_gt(keep, 0);
+    ck_assert_int_lt(needed_of(most, &keep), most);
+    ck_assert_int_eq(keep, 0);
 }
 END_TEST
 
@@ -316,5 +327,6 @@ SUITE(plan_order)
     TEST(without_memory_to_spare_none_is_kept);
     TEST(memory_tells_how_many_are_kept);
     TEST(what_fits_comes_before_what_is_kept);
+    TEST(what_calls_need_comes_before_what_is_kept);
     TEST(without_a_limit_memory_counts);
 }

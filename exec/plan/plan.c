@@ -12,8 +12,9 @@
 #include "exec/plan/spread.h"
 
 /* What was sent and is needed no more may have a small part of the memory;
- * where nobody says how much there is, of this much. */
-enum { KEEP_SHARE = 256 };
+ * where nobody says how much there is, of this much.  A larger part is left to
+ * what calls work with, of which nothing is known yet. */
+enum { KEEP_SHARE = 256, WORK_SHARE = 16 };
 
 #define KEEP_UNTOLD_BYTES (INT64_C(16) << 30)
 
@@ -83,7 +84,7 @@ static bool fits(const mo_plan_device *device, int64_t extra)
            mo_int64_add(sum, extra, &sum) && sum <= device->capacity_bytes;
 }
 
-/* Devices that are too small keep nothing.  Were there any? */
+/* Devices that are too small, or nearly, keep nothing.  Were there any? */
 static bool keep_less(mo_plan *plan)
 {
     bool any = false;
@@ -91,7 +92,8 @@ static bool keep_less(mo_plan *plan)
     for (int d = 0; d < plan->n_devices; d++) {
         mo_plan_device *device = &plan->devices[d];
 
-        if (device->keep_bytes > 0 && !fits(device, 0)) {
+        if (device->keep_bytes > 0 &&
+            !fits(device, device->capacity_bytes / WORK_SHARE)) {
             device->keep_bytes = 0;
             any = true;
         }
