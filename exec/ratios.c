@@ -103,14 +103,17 @@ static int next_device(const walk *w)
     return best;
 }
 
-static void do_call(walk *w, int device, int call, int64_t took_ns)
+/* The walk is by plan.h, where each step holds up those behind it.  Devices
+ * that are driven together are held up by less (run_joint_waits.c): so nothing
+ * is walked through later than it was. */
+static void do_call(walk *w, int device, int call, const mo_run_step *time)
 {
     const mo_plan_call *it = &w->plan->calls[call];
     int64_t *clock = &w->clocks[device].lanes[it->lane];
 
     for (int i = 0; i < it->n_waits; i++)
         *clock = larger(*clock, w->ended[it->waits[i]]);
-    *clock += took_ns;
+    *clock = smaller(*clock, time->begin_ns) + time->end_ns - time->begin_ns;
     w->ended[call] = *clock;
 }
 
@@ -124,7 +127,8 @@ static int64_t latest(const clocks *c)
 }
 
 /* Begins when all calls before it are done; those behind it come after. */
-static void do_transfer(walk *w, int device, const mo_plan_step *step)
+static void do_transfer(walk *w, int device, const mo_plan_step *step,
+                        const mo_run_step *time)
 {
     int64_t clock = latest(&w->clocks[device]);
 
@@ -132,7 +136,8 @@ static void do_transfer(walk *w, int device, const mo_plan_step *step)
         clock = larger(clock, w->begun[step->what] +
                                   duration_at(w, step->what, device));
     else
-        w->begun[step->what] = larger(w->begun[step->what], clock);
+        w->begun[step->what] =
+            larger(w->begun[step->what], smaller(clock, time->begin_ns));
     for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
         w->clocks[device].lanes[i] = clock;
 }
@@ -144,9 +149,9 @@ static void do_step(walk *w, int device)
     const mo_run_step *time = &w->result->steps[device][i];
 
     if (step->kind == MO_STEP_COMPUTE)
-        do_call(w, device, step->what, time->end_ns - time->begin_ns);
+        do_call(w, device, step->what, time);
     else
-        do_transfer(w, device, step);
+        do_transfer(w, device, step, time);
 }
 
 static double path_ratio(walk *w)

@@ -11,8 +11,9 @@
 /* Parts of one; NAN where there is nothing to tell. */
 typedef struct mo_ratios {
     double path;   /* the longest chain of calls and transfers with measured
-                      times, or the plan walked through with them, over the
-                      measured makespan: the rest is overhead between steps */
+                      times, or the plan walked through with them, no step
+                      later than it was, over the measured makespan: the
+                      rest is overhead between steps */
     double kernel; /* the time that calls ran, over that from each device's
                       first step to its last */
     double hidden; /* of the time transfers were under way, what their receivers

@@ -119,6 +119,26 @@ START_TEST(calls_side_by_side_count_once)
 }
 END_TEST
 
+/* A sends at 5, before call 0 is over, and call 2 does not wait for what B
+ * awaits until 20. */
+START_TEST(nothing_is_walked_through_later_than_it_was)
+{
+    story s = told();
+    mo_ratios r;
+
+    s.a_times[1] = (mo_run_step){ 5, 5 };
+    s.b_times[1] = (mo_run_step){ 5, 5 };
+    s.b_times[3] = (mo_run_step){ 14, 24 };
+    bind(&s);
+    s.result.median_ns = 25;
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.path, 24.0 / 25);
+    s.b_times[3] = (mo_run_step){ 12, 13 };
+    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    ck_assert_double_eq(r.path, 20.0 / 25);
+}
+END_TEST
+
 START_TEST(a_transfer_behind_a_call_is_hidden)
 {
     story s = told();
@@ -409,6 +429,7 @@ SUITE(ratios)
 {
     TEST(ratios_follow_from_the_times);
     TEST(calls_side_by_side_count_once);
+    TEST(nothing_is_walked_through_later_than_it_was);
     TEST(a_transfer_behind_a_call_is_hidden);
     TEST(the_first_step_need_not_begin_first);
     TEST(a_sender_does_not_wait_for_a_late_reader);
