@@ -288,6 +288,9 @@ is "interrupted while it reads, it ends well" $? 0
 ok "nothing is tried" grep -q '^moirai  *-  not tried' out
 ok "all is on one device" grep -q '^single  *[0-9]' out
 ok "which is written" test -s read.sol
+mkfifo silent
+timeout -k 20 2 moirai-place -q -c inter-server silent >out 2>err
+is "interrupted while it waits for a pipe, it ends" $? 124
 
 # A solver that never has anything to say.
 cat >glpsol <<END

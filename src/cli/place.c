@@ -99,24 +99,36 @@ static mo_status compare(const settings *s, const mo_instance *x,
     return status;
 }
 
-/* While the graph is read and methods work, a signal stops them and not us. */
+/* Where opening it waits for somebody at the other end. */
+static bool is_named_pipe(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+/* While the graph is read and methods work, a signal stops them and not us; but
+ * it ends who waits for a pipe that nobody may ever write. */
 static mo_status read_and_compare(settings *s, const char *path,
                                   const mo_method *const *methods, int n,
                                   mo_prepared *made, mo_place_comparison *c,
                                   mo_error *err)
 {
-    mo_place_watch *watch;
-    mo_status status = mo_place_watch_begin(&watch, err);
+    mo_place_watch *watch = NULL;
+    mo_status status =
+        is_named_pipe(path) ? MO_OK : mo_place_watch_begin(&watch, err);
 
-    if (status != MO_OK)
-        return status;
-    status = mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
+    if (status == MO_OK)
+        status = mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
     if (status == MO_OK)
         status = mo_outputs_spare(s->outputs, OUTPUTS,
                                   made->loaded.cluster->file, err);
+    if (status == MO_OK && !watch)
+        status = mo_place_watch_begin(&watch, err);
     if (status == MO_OK)
         status = compare(s, made->loaded.instance, methods, n, c, err);
-    mo_place_watch_end(watch);
+    if (watch)
+        mo_place_watch_end(watch);
     return status;
 }
 
