@@ -11,8 +11,8 @@
  * One block after the other goes into the smallest gap that holds it between
  * those it meets, or on top of them.  Who is first decides: large ones first
  * leave few holes; those that begin first are like an allocator's.  A few
- * orders are tried until one meets the bound; then those that are in the way,
- * on top of all, may go first.
+ * orders are tried until one meets the bound, and with each of them those that
+ * are in the way, on top of all, may go first.
  *
  * Whom a block meets is found in a tree over the blocks in order of their
  * begins, which knows the latest end of the placed ones below each node.
@@ -202,27 +202,40 @@ static void promote_top(packing *p)
     p->order[0] = block;
 }
 
-/* How often, and up to how many blocks: then a try takes a few milliseconds. */
-enum { MAX_PROMOTIONS = 40, MAX_PROMOTED = 5000 };
+/* How often, and how many blocks may be placed for it; and how many there may
+ * be, so that a try takes a few milliseconds. */
+enum { MAX_PROMOTIONS = 100, MAX_PLACED = 200000, MAX_PROMOTED = 5000 };
+
+static int count_promotions(int n)
+{
+    if (n > MAX_PROMOTED)
+        return 0;
+    return MAX_PLACED / n < MAX_PROMOTIONS ? MAX_PLACED / n : MAX_PROMOTIONS;
+}
+
+/* The order at hand, and others that it leads to. */
+static void try_order(packing *p, mo_packed *packed)
+{
+    int most = count_promotions(p->n);
+
+    attempt(p, packed);
+    for (int k = 0; k < most && packed->bytes > packed->bound_bytes; k++) {
+        promote_top(p);
+        attempt(p, packed);
+    }
+}
 
 static void try_orders(packing *p, mo_packed *packed)
 {
     static int (*const orders[])(const void *, const void *) = {
         compare_arrivals, compare_areas, compare_sizes
     };
+    const size_t n = sizeof orders / sizeof *orders;
 
     packed->bytes = INT64_MAX;
-    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-        if (packed->bytes == packed->bound_bytes)
-            return;
+    for (size_t k = 0; k < n && packed->bytes > packed->bound_bytes; k++) {
         sort_order(p, orders[k]);
-        attempt(p, packed);
-    }
-    for (int k = 0; k < MAX_PROMOTIONS && p->n <= MAX_PROMOTED; k++) {
-        if (packed->bytes == packed->bound_bytes)
-            return;
-        promote_top(p);
-        attempt(p, packed);
+        try_order(p, packed);
     }
 }
 
