@@ -240,11 +240,12 @@ static mo_status want_users(waiting *w, state *s, int value, use how,
 static mo_status note_use(const waiting *w, state *s, int value, use how,
                           int track, int call, mo_error *err)
 {
+    const mo_plan_value *values = w->j->plan->values;
     mo_joint_span *spans = NULL;
     size_t n = 0;
     mo_status status = spans_of(w, s, value, &spans, &n, err);
 
-    if (how == WRITE && n > 0 && !w->j->plan->values[value].part) {
+    if (how == WRITE && n > 0 && !values[mo_value_root(values, value)].part) {
         mo_joint_bytes_join(&s->bytes, spans, n);
         n = 1;
     }
