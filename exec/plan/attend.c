@@ -4,6 +4,7 @@
 
 #include "exec/plan/attending.h"
 #include "exec/plan/plan.h"
+#include "exec/plan/prune.h"
 #include "exec/plan/values.h"
 
 /*
@@ -343,16 +344,6 @@ static mo_status attend_all(const mo_plan_source *source, mo_attending *a,
     return status;
 }
 
-static void drop_gone(mo_attending *a)
-{
-    int n = 0;
-
-    for (int c = 0; c < a->plan->n_calls; c++)
-        if (!a->gone[c])
-            a->plan->calls[n++] = a->plan->calls[c];
-    a->plan->n_calls = n;
-}
-
 mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
                          mo_error *err)
 {
@@ -367,7 +358,7 @@ mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
     if (status == MO_OK)
         status = attend_all(source, &a, err);
     if (status == MO_OK)
-        drop_gone(&a);
+        mo_plan_drop_calls(plan, a.gone);
     mo_uses_clear(&a.uses);
     free(a.gone);
     return status;

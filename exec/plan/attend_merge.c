@@ -15,6 +15,7 @@
 
 #include "exec/plan/attend_merging.h"
 #include "exec/plan/plan.h"
+#include "exec/plan/prune.h"
 
 /* ---- which products fit together */
 
@@ -242,16 +243,6 @@ static mo_status merge_all(mo_merging *m, const bool *wants, mo_error *err)
     return status;
 }
 
-static void drop_gone(mo_merging *m)
-{
-    int n = 0;
-
-    for (int c = 0; c < m->plan->n_calls; c++)
-        if (!m->gone[c])
-            m->plan->calls[n++] = m->plan->calls[c];
-    m->plan->n_calls = n;
-}
-
 mo_status mo_plan_merge(const bool *wants, mo_plan *plan, mo_error *err)
 {
     mo_merging m = { .plan = plan };
@@ -269,7 +260,7 @@ mo_status mo_plan_merge(const bool *wants, mo_plan *plan, mo_error *err)
     if (status == MO_OK)
         status = mo_values_put(&m.values, plan, err);
     if (status == MO_OK)
-        drop_gone(&m);
+        mo_plan_drop_calls(plan, m.gone);
     mo_values_clear(&m.values);
     mo_uses_clear(&m.uses);
     free(m.gone);

@@ -323,17 +323,6 @@ static mo_status fuse_call(fusing *f, int c, mo_error *err)
     return status;
 }
 
-static void drop_gone(fusing *f)
-{
-    mo_plan *plan = f->plan;
-    int n = 0;
-
-    for (int c = 0; c < plan->n_calls; c++)
-        if (!f->gone[c])
-            mo_plan_keep_call(plan, c, &n);
-    plan->n_calls = n;
-}
-
 mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
                        mo_error *err)
 {
@@ -344,7 +333,7 @@ mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
         status = fuse_call(&f, c, err);
     if (status == MO_OK)
-        drop_gone(&f);
+        mo_plan_drop_calls(plan, f.gone);
     clear(&f);
     return status;
 }

@@ -3,6 +3,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
+void mo_plan_drop_calls(mo_plan *plan, const bool *gone)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        if (!gone[c])
+            mo_plan_keep_call(plan, c, &n);
+    plan->n_calls = n;
+}
+
 /* A view needs what it is a view of. */
 static void need(const mo_plan *plan, bool *needed, int value)
 {

@@ -25,4 +25,7 @@ static inline void mo_plan_keep_call(mo_plan *plan, int call, int *n)
     (*n)++;
 }
 
+/* gone: by call. */
+void mo_plan_drop_calls(mo_plan *plan, const bool *gone);
+
 #endif
