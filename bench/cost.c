@@ -17,10 +17,10 @@
 #include <string.h>
 
 #include "coarsen/clean.h"
-#include "cost/accuracy.h"
-#include "cost/fit.h"
+#include "cost/calibrate/accuracy.h"
+#include "cost/calibrate/fit_efficiency.h"
 #include "ingest/read.h"
-#include "report/accuracy.h"
+#include "report/prediction_error.h"
 
 #define TOLERANCE 0.2
 

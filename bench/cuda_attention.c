@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/backend/cuda/attention.h"
+#include "exec/backend/cuda/algo/fused_attention.h"
 
 enum { RUNS = 20, REPLAYS = 5, OPERANDS = 5, MOST_WAYS = 64 };
 

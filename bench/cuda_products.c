@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/backend/cuda/module.h"
-#include "exec/backend/cuda/pack.h"
-#include "exec/backend/cuda/way.h"
+#include "exec/backend/cuda/jit/jit_cache.h"
+#include "exec/backend/cuda/algo/pack_weights.h"
+#include "exec/backend/cuda/algo/algo.h"
 
 enum { RUNS = 20, REPLAYS = 5, OPERANDS = 3, APART = 256 };
 

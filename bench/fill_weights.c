@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exec/constants.h"
+#include "exec/weights/constants.h"
 #include "ingest/read.h"
 
 enum { ALIGNMENT = 64 };

@@ -14,9 +14,9 @@
 
 #include "ingest/read.h"
 #include "ingest/zoo.h"
-#include "schedule/heft.h"
-#include "schedule/sim.h"
-#include "solvers/search/anneal.h"
+#include "schedule/heuristic/heft.h"
+#include "schedule/sim/sim.h"
+#include "solvers/search/primal/anneal.h"
 
 enum { OPS_A_BENCH = 10000000, MOVES = 200000 };
 

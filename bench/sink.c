@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "models/count.h"
-#include "models/lp.h"
-#include "models/mps.h"
+#include "models/write/count_sink.h"
+#include "models/write/lp_writer.h"
+#include "models/write/mps_writer.h"
 
 #define MIN_LP_SPEED 0.8 /* bytes per nanosecond */
 #define MAX_COUNTING 0.5

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
-#include "solvers/solution.h"
+#include "solvers/formats/solution.h"
 
 #define MIN_MB_PER_S 200.0
 

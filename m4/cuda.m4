@@ -1,6 +1,6 @@
 # MO_CUDA
 # Headers alone: the driver and all libraries are looked for when a GPU is used
-# (exec/backend/cuda/api.h), so that what is built here runs without them.
+# (exec/backend/cuda/driver/cuda_api.h), so that what is built here runs without them.
 # CUDA_DIR is where the probes of the libraries look next.
 AC_DEFUN([MO_CUDA], [
   AC_PATH_PROG([NVCC], [nvcc], [], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin])

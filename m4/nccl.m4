@@ -1,5 +1,5 @@
 # MO_NCCL
-# Headers alone, as with CUDA (exec/transport/nccl_api.h), whose own they
+# Headers alone, as with CUDA (exec/transport/nccl/nccl_api.h), whose own they
 # include; looked for beside them, then where the compiler looks.  Versions
 # before 2.18 lack what is needed.
 AC_DEFUN([MO_NCCL], [

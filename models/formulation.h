@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "models/frame.h"
-#include "models/sink.h"
+#include "models/frame/frame.h"
+#include "models/sink/sink.h"
 
 typedef struct mo_formulation {
     const char *name, *help;
@@ -26,7 +26,7 @@ typedef struct mo_formulation {
     void (*rows)(void *state, mo_sink *sink);
     void (*release)(void *state); /* NULL is allowed */
 
-    /* How many transfers there are, and their numbers (models/transfer.h) one
+    /* How many transfers there are, and their numbers (models/transfer_number.h) one
      * by one; both NULL where they are the flows of the instance. */
     int (*n_transfers)(const void *state);
     int (*transfer)(const void *state, int i);

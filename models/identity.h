@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "cost/instance.h"
-#include "models/variable.h"
+#include "models/sink/variable.h"
 #include "schedule/regime.h"
 
 enum { MO_IDENTITY_NAMES = 7 };

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "models/formulation.h"
 #include "models/identity.h"
-#include "models/sink.h"
+#include "models/sink/sink.h"
 
 typedef struct mo_model {
     const mo_formulation *formulation;
@@ -25,7 +25,7 @@ mo_status mo_model_make(const mo_formulation *formulation,
 void mo_model_clear(mo_model *model);
 
 /* How many transfers columns name, and the number of each
- * (models/transfer.h). */
+ * (models/transfer_number.h). */
 int mo_model_transfers(const mo_model *model);
 int mo_model_transfer(const mo_model *model, int i);
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/dense.h"
+#include "exec/tensor/dense_tensor.h"
 #include "exec/op/call.h"
 
 typedef struct mo_unit mo_unit;     /* a device, opened; each backend's own */

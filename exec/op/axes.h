@@ -4,7 +4,7 @@
 #ifndef MO_EXEC_OP_AXES_H
 #define MO_EXEC_OP_AXES_H
 
-#include "exec/op/site.h"
+#include "exec/op/op_site.h"
 
 /* Input 0 seen as three dimensions, the middle one an axis. */
 typedef struct mo_axis_split {

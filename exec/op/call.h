@@ -20,9 +20,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "exec/dense.h"
-#include "exec/op/point.h"
-#include "exec/op/site.h"
+#include "exec/tensor/dense_tensor.h"
+#include "exec/op/point_program.h"
+#include "exec/op/op_site.h"
 
 typedef enum mo_call_kind {
     MO_CALL_VIEW,   /* the bytes of in[0] under another shape */
@@ -101,7 +101,7 @@ typedef struct mo_conv_call {
     bool transposed;
     bool channels_last; /* data and result */
     /* Elements of the result from place to place, where it lies among others
-     * (exec/plan/nest.h); 0: out_channels. */
+     * (exec/plan/passes/concat_inplace.h); 0: out_channels. */
     int64_t pitch;
 } mo_conv_call;
 

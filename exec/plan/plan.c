@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/plan/absorb.h"
-#include "exec/plan/known.h"
-#include "exec/plan/nest.h"
-#include "exec/plan/prune.h"
-#include "exec/plan/spread.h"
+#include "exec/plan/passes/copy_elim.h"
+#include "exec/plan/passes/const_fold.h"
+#include "exec/plan/passes/concat_inplace.h"
+#include "exec/plan/passes/dce.h"
+#include "exec/plan/schedule/insert_transfers.h"
 
 /* What was sent and is needed no more may have a small part of the memory;
  * where nobody says how much there is, of this much.  A larger part is left to

@@ -18,10 +18,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "coarsen/map.h"
+#include "coarsen/coarsen_map.h"
 #include "cost/instance.h"
-#include "exec/constants.h"
-#include "exec/dense.h"
+#include "exec/weights/constants.h"
+#include "exec/tensor/dense_tensor.h"
 #include "exec/op/call.h"
 #include "graph/graph.h"
 #include "ingest/operator.h"
@@ -30,7 +30,7 @@
 enum { MO_PLAN_NONE = -1 };
 
 /* Where a value lies that is made among the bytes of another one: the same
- * shape but for the channels, both channels last (exec/plan/nest.h). */
+ * shape but for the channels, both channels last (exec/plan/passes/concat_inplace.h). */
 typedef struct mo_plan_part {
     int of;     /* value */
     int64_t at; /* its first channel there */
@@ -57,7 +57,7 @@ typedef struct mo_plan_call {
     int device;
     int timed_as; /* the item that its time counts for: of a fused call, the
                      one that all others only put an end to */
-    int lane;     /* of its device: exec/plan/lanes.c */
+    int lane;     /* of its device: exec/plan/schedule/streams.c */
     int *waits;   /* earlier calls of other lanes it begins after */
     int n_waits;
 } mo_plan_call;
@@ -119,7 +119,7 @@ typedef struct mo_plan_input {
 typedef struct mo_plan_output {
     const char *name;
     int value;
-    bool widened; /* is given out as f32 (exec/plan/precision.c) */
+    bool widened; /* is given out as f32 (exec/plan/passes/precision.c) */
 } mo_plan_output;
 
 /* A constant that the plan itself made. */
@@ -188,29 +188,29 @@ mo_desc mo_plan_output_desc(const mo_plan *plan, int i);
  * value of another device. */
 mo_status mo_plan_lower(const mo_plan_source *source, mo_plan *plan,
                         mo_error *err);
-/* Attention where source->attend says so; exec/plan/attend.c */
+/* Attention where source->attend says so; exec/plan/passes/fuse_attention.c */
 mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
                          mo_error *err);
 /* One product for what attention reads of the same rows, when biases are in
- * their products; on the devices that want it.  exec/plan/attend_merge.c */
+ * their products; on the devices that want it.  exec/plan/passes/merge_qkv.c */
 mo_status mo_plan_merge(const bool *wants, mo_plan *plan, mo_error *err);
 /* Calls of one item, or of neighbours of one default group on one device, that
- * a backend does as one.  exec/plan/fuse.c */
+ * a backend does as one.  exec/plan/passes/fuse_pointwise.c */
 mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
                        mo_error *err);
-/* exec/plan/layout.c */
+/* exec/plan/passes/nhwc_layout.c */
 mo_status mo_plan_layout(mo_plan *plan, mo_error *err);
 /* Tensors of f32 become reals; the network's inputs and outputs stay as they
- * are for those who give and get them.  exec/plan/precision.c */
+ * are for those who give and get them.  exec/plan/passes/precision.c */
 mo_status mo_plan_precision(mo_elem reals, mo_plan *plan, mo_error *err);
 /* The steps of every device; start_ns is what mo_plan_spread told.  May be done
- * again, as may lanes and memory, which follow from it.  exec/plan/order.c */
+ * again, as may lanes and memory, which follow from it.  exec/plan/schedule/step_order.c */
 mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
                         const int64_t *start_ns, mo_error *err);
 /* What may run side by side on a device of several lanes; lanes as in
- * mo_plan_source.  exec/plan/lanes.c */
+ * mo_plan_source.  exec/plan/schedule/streams.c */
 mo_status mo_plan_lanes(const int *lanes, mo_plan *plan, mo_error *err);
-/* Gives every value its place; exec/plan/memory.c.  Two values whose lives
+/* Gives every value its place; exec/plan/schedule/memory_plan.c.  Two values whose lives
  * overlap never share a byte.  A value that is sent lives until its transfer is
  * awaited by the sender. */
 mo_status mo_plan_memory(mo_plan *plan, mo_error *err);

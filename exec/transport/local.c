@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "exec/transport/inside.h"
+#include "exec/transport/process.h"
 #include "exec/transport/transport.h"
 
 struct mo_world {

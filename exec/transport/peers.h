@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/transport/wire.h"
+#include "exec/transport/rendezvous/control_msg.h"
 
 enum { MO_PEER_NAME = 512, MO_MAX_PEERS = 4096 };
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "exec/backend/backend.h"
 #include "exec/plan/plan.h"
-#include "exec/transport/launcher.h"
+#include "exec/transport/rendezvous/launcher.h"
 
 typedef struct mo_world mo_world; /* each transport's own */
 

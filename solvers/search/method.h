@@ -2,8 +2,8 @@
  * method.h - the ways to place an instance without a MILP solver: one table,
  * one file for each.
  */
-#ifndef MO_SEARCH_METHOD_H
-#define MO_SEARCH_METHOD_H
+#ifndef MO_SOLVERS_SEARCH_METHOD_H
+#define MO_SOLVERS_SEARCH_METHOD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "cost/instance.h"
-#include "models/strength.h"
+#include "models/frame/proven_bounds.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
-#include "solvers/solver.h"
+#include "solvers/plugins/solver.h"
 
 /* News of a method that improves what it has: the best makespan (INT64_MAX:
  * none yet) and the best bound so far. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compressor.h"
-#include "base/pump.h"
+#include "base/compress_backend.h"
+#include "base/async_writer.h"
 
 enum { ROOM = 128 * 1024 };
 

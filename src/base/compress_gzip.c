@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "base/compressor.h"
+#include "base/compress_backend.h"
 
 #ifdef HAVE_ZLIB
 

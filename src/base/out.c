@@ -10,8 +10,8 @@
 #include "base/array.h"
 #include "base/compress.h"
 #include "base/number.h"
-#include "base/pump.h"
-#include "base/target.h"
+#include "base/async_writer.h"
+#include "base/atomic_file.h"
 
 /*
  * Everything passes through one buffer.  For a file it is emptied when full;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/option.h"
-#include "cli/outputs.h"
-#include "cli/review.h"
-#include "cli/talk.h"
+#include "driver/output_files.h"
+#include "driver/review.h"
+#include "driver/log.h"
 
 enum { REPORT, SCHEDULE, OUTPUTS };
 

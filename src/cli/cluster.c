@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/option.h"
-#include "cli/cluster_discover.h"
+#include "driver/profile/cluster_discover.h"
 #include "cli/exec_version.h"
-#include "exec/machine.h"
+#include "base/host.h"
 
 static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)

@@ -7,15 +7,15 @@
 
 #include "base/option.h"
 #include "base/out.h"
-#include "cli/talk.h"
+#include "driver/log.h"
 #include "coarsen/coarsen.h"
 #include "cost/cluster.h"
-#include "cost/fused.h"
+#include "cost/predict/fused_time.h"
 #include "graph/summary.h"
 #include "ingest/graphml.h"
 #include "ingest/read.h"
 #include "report/coarsening.h"
-#include "report/describe.h"
+#include "report/graph_info.h"
 
 typedef struct settings {
     bool json, dot;

@@ -7,11 +7,11 @@
 
 #include "base/compress.h"
 #include "base/option.h"
-#include "cli/emit_write.h"
-#include "cli/outputs.h"
-#include "cli/prepare.h"
-#include "cli/talk.h"
-#include "solvers/search/strengthen.h"
+#include "cli/emit_output.h"
+#include "driver/output_files.h"
+#include "driver/prepare.h"
+#include "driver/log.h"
+#include "solvers/search/driver/strengthen.h"
 
 /* The model, or what is told in place of it, and what belongs to it. */
 enum { MODEL, START, MAP, OUTPUTS };

@@ -1,22 +1,22 @@
 /* moirai-exec - runs a placed network and measures it. */
 #include <config.h>
 
-#include "cli/exec.h"
+#include "driver/exec/exec_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "cli/emulate.h"
-#include "cli/exec_agree.h"
-#include "cli/exec_compare.h"
-#include "cli/exec_inputs.h"
-#include "cli/exec_job.h"
+#include "driver/exec/emulate.h"
+#include "driver/exec/exchange_units.h"
+#include "driver/exec/compare_outputs.h"
+#include "driver/exec/input_tensors.h"
+#include "driver/exec/exec_job.h"
 #include "cli/exec_report.h"
-#include "cli/exec_units.h"
+#include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
-#include "exec/machine.h"
-#include "exec/run.h"
+#include "base/host.h"
+#include "exec/runtime/run.h"
 #include "exec/transport/transport.h"
 
 static const char command_name[] = "moirai-exec";

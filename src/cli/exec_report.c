@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/exec_files.h"
-#include "exec/plan/write.h"
-#include "exec/ratios.h"
-#include "exec/trace.h"
+#include "driver/exec/output_npy.h"
+#include "exec/plan/plan_json.h"
+#include "exec/measure/utilization.h"
+#include "exec/measure/chrome_trace.h"
 #include "report/execution.h"
 
 enum { N_CLASSES = MO_CLASS_SHAPE + 1 };

@@ -5,11 +5,11 @@
 #define MO_CLI_EXEC_REPORT_H
 
 #include "base/error.h"
-#include "cli/exec.h"
-#include "cli/exec_compare.h"
-#include "cli/exec_job.h"
-#include "cli/exec_units.h"
-#include "exec/run.h"
+#include "driver/exec/exec_options.h"
+#include "driver/exec/compare_outputs.h"
+#include "driver/exec/exec_job.h"
+#include "driver/exec/device_units.h"
+#include "exec/runtime/run.h"
 
 typedef struct mo_exec_outcome {
     const mo_exec_job *job;

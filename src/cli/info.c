@@ -5,12 +5,12 @@
 
 #include "base/option.h"
 #include "base/out.h"
-#include "cli/load.h"
-#include "cli/talk.h"
+#include "driver/load_instance.h"
+#include "driver/log.h"
 #include "graph/summary.h"
 #include "ingest/read.h"
-#include "report/describe.h"
-#include "report/instance.h"
+#include "report/graph_info.h"
+#include "report/instance_info.h"
 
 typedef struct settings {
     bool json, dot, instance;

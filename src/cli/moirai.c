@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 
 #include "base/option.h"
-#include "cli/emit_write.h"
-#include "cli/jury.h"
-#include "cli/model_file.h"
-#include "cli/prepare.h"
-#include "cli/solve_write.h"
-#include "cli/solving.h"
-#include "cli/talk.h"
-#include "solvers/interrupt.h"
-#include "solvers/workdir.h"
+#include "cli/emit_output.h"
+#include "driver/select_answer.h"
+#include "driver/model_file.h"
+#include "driver/prepare.h"
+#include "cli/solve_output.h"
+#include "driver/solve_model.h"
+#include "driver/log.h"
+#include "solvers/process/interrupt.h"
+#include "solvers/process/workdir.h"
 
 /* A person is waiting. */
 #define PATIENCE_S 60

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/option.h"
-#include "cli/outputs.h"
-#include "cli/place_choice.h"
-#include "cli/place_compare.h"
-#include "cli/place_watch.h"
-#include "cli/place_write.h"
-#include "cli/prepare.h"
-#include "cli/talk.h"
+#include "driver/output_files.h"
+#include "driver/place/place_options.h"
+#include "driver/place/compare_methods.h"
+#include "driver/place/stop_on_signal.h"
+#include "cli/place_output.h"
+#include "driver/prepare.h"
+#include "driver/log.h"
 
 /* The last two are written by methods that learn, and not by us. */
 enum { SOLUTION, POLICY, CURVE, OUTPUTS };

@@ -1,13 +1,13 @@
 /* moirai-profile - measures times, and what they say about devices. */
 #include <config.h>
 
-#include "cli/profile.h"
+#include "driver/profile/profile_options.h"
 
 #include <string.h>
 
-#include "cli/emulate.h"
+#include "driver/exec/emulate.h"
 #include "cli/exec_version.h"
-#include "exec/machine.h"
+#include "base/host.h"
 
 static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)

@@ -7,15 +7,15 @@
 #include <sys/stat.h>
 
 #include "base/compress.h"
-#include "cli/contest.h"
-#include "cli/jury.h"
-#include "cli/model_file.h"
-#include "cli/outputs.h"
-#include "cli/solve_write.h"
-#include "cli/solving.h"
-#include "cli/talk.h"
-#include "solvers/interrupt.h"
-#include "solvers/workdir.h"
+#include "driver/portfolio.h"
+#include "driver/select_answer.h"
+#include "driver/model_file.h"
+#include "driver/output_files.h"
+#include "cli/solve_output.h"
+#include "driver/solve_model.h"
+#include "driver/log.h"
+#include "solvers/process/interrupt.h"
+#include "solvers/process/workdir.h"
 
 typedef struct settings {
     mo_contest_options contest;

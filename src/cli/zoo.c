@@ -6,7 +6,7 @@
 
 #include "base/option.h"
 #include "base/out.h"
-#include "cli/talk.h"
+#include "driver/log.h"
 #include "ingest/graphml.h"
 #include "ingest/zoo.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coarsen/clean_mark.h"
+#include "coarsen/clean_internal.h"
 #include "coarsen/contract.h"
 
 const mo_clean_pass mo_clean_passes[] = {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "coarsen/map.h"
+#include "coarsen/coarsen_map.h"
 #include "graph/graph.h"
 
 typedef struct mo_clean_pass {

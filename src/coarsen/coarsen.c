@@ -1,6 +1,6 @@
 #include "coarsen/coarsen.h"
 
-#include "coarsen/clean_mark.h"
+#include "coarsen/clean_internal.h"
 #include "coarsen/gcof.h"
 
 /* Fuses what cleaning left: clean, which is where cleaned leads. */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "coarsen/clean.h"
 #include "coarsen/contract.h"
-#include "coarsen/rules.h"
+#include "coarsen/fusion_rules.h"
 #include "graph/graph.h"
 
 typedef struct mo_coarsen_options {

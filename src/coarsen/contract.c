@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coarsen/contraction.h"
+#include "coarsen/contract_internal.h"
 
 /* Members by group: a map to group numbers, which are not the coarse ids. */
 static mo_status gather_members(mo_contraction *c, mo_error *err)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "coarsen/map.h"
+#include "coarsen/coarsen_map.h"
 #include "graph/graph.h"
 
 /* The measured times of a group's members, to be made into one. */

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "coarsen/contraction.h"
+#include "coarsen/contract_internal.h"
 
 /* Work is known when all of it is; what does none need not say so. */
 static void add_work(double *sum, double value, bool works)

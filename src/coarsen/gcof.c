@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coarsen/known.h"
+#include "coarsen/operator_cache.h"
 
 /*
  * The paper walks the graph depth first, binds what may become a rule, fuses

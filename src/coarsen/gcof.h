@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "coarsen/contract.h"
-#include "coarsen/map.h"
-#include "coarsen/rules.h"
+#include "coarsen/coarsen_map.h"
+#include "coarsen/fusion_rules.h"
 #include "graph/graph.h"
 
 /*

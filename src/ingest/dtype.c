@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ingest/part.h"
+#include "ingest/text_list.h"
 
 /* The common ones first: the search is linear. */
 static const struct {

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "ingest/dtype.h"
-#include "ingest/part.h"
+#include "ingest/text_list.h"
 
 /* Many times the longest shape; beyond it somebody is wasting our time. */
 enum { MAX_LENGTH = 4096 };

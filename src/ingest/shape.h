@@ -51,7 +51,7 @@ bool mo_shape_equal(const mo_shape *a, const mo_shape *b);
 /* Do they differ along axis, which a has, at most? */
 bool mo_shape_equal_but(const mo_shape *a, const mo_shape *b, int axis);
 
-/* The port-th of the shapes in text ("a;b;c", see ingest/part.h); false when
+/* The port-th of the shapes in text ("a;b;c", see ingest/text_list.h); false when
  * there are fewer or it is not a static shape. */
 bool mo_shape_at(const char *text, int port, mo_shape *shape);
 

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 #include "report/execution.h"
-#include "report/unit.h"
+#include "report/format_units.h"
 
 enum { NAME_ROOM = 200 };
 

@@ -10,7 +10,7 @@
 #include "base/out.h"
 #include "cost/instance.h"
 #include "schedule/regime.h"
-#include "solvers/judge.h"
+#include "solvers/answer/evaluation.h"
 
 typedef struct mo_verdict_report {
     const char *graph, *cluster; /* files or names */

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "base/utf8.h"
-#include "report/unit.h"
+#include "report/format_units.h"
 #include "report/verdict.h"
 
 enum { NAME_ROOM = 200 };

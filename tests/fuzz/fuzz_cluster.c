@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "cost/cluster.h"
-#include "cost/route.h"
+#include "cost/cluster/route.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/infer.h"
+#include "ingest/infer/infer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,3 +1,4 @@
+/* tags: dist */
 /* Any bytes at all as a profile or as factors: one that keeps its promises and
  * reads back as it was written, or an error, nothing else. */
 #include <assert.h>
@@ -8,7 +9,7 @@
 
 #include "cost/efficiency.h"
 #include "cost/profile.h"
-#include "cost/sample.h"
+#include "cost/calibrate/sample.h"
 #include "ingest/operator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/out.h"
-#include "coarsen/rules.h"
+#include "coarsen/fusion_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,3 +1,4 @@
+/* tags: dist */
 /* Any bytes at all as a solver's answer: a solution that keeps its promises, or
  * an error, nothing else. */
 #include <assert.h>
@@ -5,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "solvers/solution.h"
+#include "solvers/formats/solution.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 static int64_t dim_from_end(const mo_shape *shape, int back)

@@ -1,7 +1,7 @@
 #include "base/array.h"
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
-#include "ingest/infer/window.h"
+#include "ingest/infer/sliding_window.h"
 
 /* What a filter's shape says, whatever the order of its dimensions. */
 typedef struct filter {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 enum { N_LABELS = 128 }; /* indexed by their ASCII codes */

@@ -1,5 +1,5 @@
-#include "ingest/infer/args.h"
-#include "ingest/infer/arith.h"
+#include "ingest/infer/rule_args.h"
+#include "ingest/infer/value_arith.h"
 #include "ingest/infer/dims.h"
 
 /*

@@ -2,7 +2,7 @@
  * Fourier transforms.  A complex tensor has a last dimension of 2, which its
  * axes do not count.
  */
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 /* data, axes, perhaps the signal's size along each (-1: as it is). */

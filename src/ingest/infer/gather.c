@@ -2,7 +2,7 @@
  * Operators that pick by index: gathers, embeddings, one-hot, top-k.
  */
 #include "base/array.h"
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 /* Appends the dimensions of from in [first, end). */

@@ -1,4 +1,4 @@
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 /* The matrix of an operand: rows, columns, and what lies in front of them. */

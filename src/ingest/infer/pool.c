@@ -1,6 +1,6 @@
 #include "base/array.h"
-#include "ingest/infer/args.h"
-#include "ingest/infer/window.h"
+#include "ingest/infer/rule_args.h"
+#include "ingest/infer/sliding_window.h"
 
 static mo_status infer_pool(const mo_rule_op *op, mo_shape *outputs,
                             mo_error *err)

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 static mo_status read_hidden(const mo_rule_op *op, int64_t *hidden,

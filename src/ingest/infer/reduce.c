@@ -1,5 +1,5 @@
-#include "ingest/infer/args.h"
-#include "ingest/infer/arith.h"
+#include "ingest/infer/rule_args.h"
+#include "ingest/infer/value_arith.h"
 #include "ingest/infer/dims.h"
 
 static mo_status infer_reduce(const mo_rule_op *op, mo_shape *outputs,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 /* The items of a pattern, each 0 already replaced where it stands for the

@@ -13,7 +13,7 @@
 #define MO_INGEST_INFER_RULE_H
 
 #include "base/error.h"
-#include "ingest/infer/value.h"
+#include "ingest/infer/infer_value.h"
 #include "ingest/shape.h"
 
 typedef struct mo_rule_input {

@@ -1,7 +1,7 @@
 /*
  * Operators that write into a copy of their data.
  */
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 static mo_status fail_updates(const mo_rule_op *op, mo_error *err)

@@ -2,12 +2,12 @@
  * Slice and StridedSlice.  Both are resolved to a cut: what remains of the
  * input's shape, and the view that leads from there into the input.
  */
-#include "ingest/infer/cut.h"
+#include "ingest/infer/slice.h"
 
 #include <string.h>
 
 #include "base/json.h"
-#include "ingest/infer/args.h"
+#include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 typedef struct range {

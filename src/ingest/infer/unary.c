@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ingest/infer/arith.h"
+#include "ingest/infer/value_arith.h"
 
 /* What a unary operator does to an integer (false: it overflows) and to a
  * float; NULL where it is not defined. */

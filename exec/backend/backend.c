@@ -1,0 +1,38 @@
+#include <stdio.h>
+
+#include "exec/backend/backend.h"
+
+#ifdef HAVE_CUDA
+#include "exec/backend/cuda/driver/cuda_api.h"
+#endif
+
+const mo_backend *const mo_backends[] = {
+    &mo_backend_cpu,
+#ifdef HAVE_CUDA
+    &mo_backend_cuda,
+#endif
+    NULL,
+};
+
+/* What was built in. */
+static const char parts[] =
+#ifdef HAVE_BLAS
+    "BLAS, "
+#endif
+#ifdef HAVE_MPI
+    "MPI, "
+#endif
+    "";
+
+const char *mo_backends_say(char text[MO_BACKENDS_TEXT_SIZE])
+{
+#ifdef HAVE_CUDA
+    char found[MO_CUDA_TEXT_SIZE];
+
+    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%s%s", parts, mo_cuda_say(found));
+#else
+    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%sno GPU: built without CUDA",
+             parts);
+#endif
+    return text;
+}

@@ -1,0 +1,28 @@
+#include <config.h>
+
+#include "exec/backend/cpu/aligned_memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+enum { LARGE_PAGE = 1 << 21 };
+
+void *mo_memory_new(size_t bytes)
+{
+    size_t align = bytes >= 2 * LARGE_PAGE ? LARGE_PAGE : MO_MEMORY_LINE;
+    void *memory;
+
+    if (bytes > SIZE_MAX - align)
+        return NULL;
+    bytes = bytes == 0 ? align : (bytes + align - 1) / align * align;
+    memory = aligned_alloc(align, bytes);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    /* Only advice: what comes of it is not ours to judge. */
+    if (memory && align == LARGE_PAGE)
+        (void) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}

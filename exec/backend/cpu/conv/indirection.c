@@ -1,0 +1,137 @@
+/* What windows see, and where it goes: places are gone through line by line,
+ * since along a line all that changes is how far a tap has moved. */
+#include "exec/backend/cpu/conv/cpu_conv.h"
+
+/* A place of a phase, counted on. */
+typedef struct place {
+    int64_t image, at[3];
+} place;
+
+static place place_of(const mo_conv_phase *phase, int64_t row)
+{
+    place p;
+
+    for (int d = 2; d >= 0; d--) {
+        p.at[d] = row % phase->n[d];
+        row /= phase->n[d];
+    }
+    p.image = row;
+    return p;
+}
+
+/* How many of the next n are on the same line. */
+static int64_t line_left(const mo_conv_phase *phase, const place *p, int64_t n)
+{
+    int64_t left = phase->n[2] - p->at[2];
+
+    return left < n ? left : n;
+}
+
+static void next_line(const mo_conv_phase *phase, place *p)
+{
+    p->at[2] = 0;
+    for (int d = 1; d >= 0; d--) {
+        if (++p->at[d] < phase->n[d])
+            return;
+        p->at[d] = 0;
+    }
+    p->image++;
+}
+
+/* ---- what they see */
+
+typedef struct line {
+    const mo_conv_kernel *kernel;
+    const float *picture;
+    int64_t begin[3], step; /* of the first window, and to the next one */
+    int64_t base;           /* where it is, in elements of the picture */
+    int64_t n;
+} line;
+
+static line line_at(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
+                    const float *picture, const place *p, int64_t n)
+{
+    const mo_conv_picture *pic = &kernel->picture;
+    line l = { kernel, picture, { 0 }, phase->in_step[2], p->image, n };
+
+    for (int d = 0; d < 3; d++) {
+        l.begin[d] = p->at[d] * phase->in_step[d];
+        l.base = l.base * pic->extent[d] + l.begin[d];
+    }
+    l.base *= pic->channels;
+    return l;
+}
+
+static bool is_line_inside(const line *l, const mo_conv_tap *tap)
+{
+    const int64_t *in = l->kernel->picture.in;
+
+    for (int d = 0; d < 2; d++)
+        if (l->begin[d] + tap->at[d] < 0 || l->begin[d] + tap->at[d] >= in[d])
+            return false;
+    return true;
+}
+
+/* How many windows of the line have their tap before `end`. */
+static int64_t count_before(const line *l, const mo_conv_tap *tap, int64_t end)
+{
+    int64_t way = end - (l->begin[2] + tap->at[2]);
+    int64_t count = way <= 0 ? 0 : (way + l->step - 1) / l->step;
+
+    return count < l->n ? count : l->n;
+}
+
+/* Merged taps are inside of the last dimension always: it is padded. */
+static void point_tap(const line *l, const mo_conv_tap *tap, const float **rows)
+{
+    const mo_conv_picture *pic = &l->kernel->picture;
+    const float *zeros = l->kernel->zeros;
+    int64_t first = 0, end = 0, i = 0;
+    int64_t at = l->base + tap->offset, step = l->step * pic->channels;
+
+    if (is_line_inside(l, tap)) {
+        first = pic->merged ? 0 : count_before(l, tap, 0);
+        end = pic->merged ? l->n : count_before(l, tap, pic->in[2]);
+    }
+    for (; i < first; i++)
+        rows[i] = zeros;
+    for (; i < end; i++)
+        rows[i] = l->picture + (at + i * step);
+    for (; i < l->n; i++)
+        rows[i] = zeros;
+}
+
+void mo_conv_point(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
+                   const float *picture, int64_t first, int64_t n,
+                   const float **rows)
+{
+    place p = place_of(phase, first);
+
+    for (int64_t i = 0; i < n; next_line(phase, &p)) {
+        line l =
+            line_at(kernel, phase, picture, &p, line_left(phase, &p, n - i));
+
+        for (int64_t t = 0; t < phase->n_taps; t++)
+            point_tap(&l, &phase->taps[t], rows + t * n + i);
+        i += l.n;
+    }
+}
+
+/* ---- where it goes */
+
+void mo_conv_places(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
+                    int64_t first, int64_t n, int64_t *places)
+{
+    const int64_t *out = kernel->call.sweep.out;
+    place p = place_of(phase, first);
+
+    for (int64_t i = 0; i < n; next_line(phase, &p)) {
+        int64_t end = i + line_left(phase, &p, n - i), at = p.image;
+
+        for (int d = 0; d < 3; d++)
+            at = at * out[d] + phase->out_first[d] +
+                 p.at[d] * phase->out_step[d];
+        for (; i < end; i++, at += phase->out_step[2])
+            places[i] = at;
+    }
+}

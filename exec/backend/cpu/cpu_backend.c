@@ -1,0 +1,137 @@
+#include "exec/backend/cpu/cpu_backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cpu/gemm/blas.h"
+#include "exec/backend/cpu/aligned_memory.h"
+
+/* ---- calls */
+
+static const mo_cpu_maker *const makers[MO_CALL_KINDS] = {
+    [MO_CALL_VIEW] = &mo_cpu_view,
+    [MO_CALL_POINT] = &mo_cpu_point,
+    [MO_CALL_COPY] = &mo_cpu_copy,
+    [MO_CALL_MATMUL] = &mo_cpu_matmul,
+    [MO_CALL_CONV] = &mo_cpu_conv,
+    [MO_CALL_POOL] = &mo_cpu_pool,
+    [MO_CALL_REDUCE] = &mo_cpu_reduce,
+    [MO_CALL_SOFTMAX] = &mo_cpu_softmax,
+    [MO_CALL_NORM] = &mo_cpu_norm,
+    [MO_CALL_GATHER] = &mo_cpu_gather,
+    [MO_CALL_SCATTER] = &mo_cpu_scatter,
+    [MO_CALL_TOPK] = &mo_cpu_topk,
+    [MO_CALL_CUMSUM] = &mo_cpu_cumsum,
+    [MO_CALL_INTERPOLATE] = &mo_cpu_interpolate,
+    [MO_CALL_ATTENTION] = &mo_cpu_attention,
+    [MO_CALL_RANGE] = &mo_cpu_range,
+};
+
+static mo_status prepare_call(mo_unit *unit, const mo_call *call,
+                              const mo_call_operand *in, const mo_desc *out,
+                              mo_kernel **kernel, size_t *workspace,
+                              mo_error *err)
+{
+    const mo_cpu_maker *maker = makers[call->kind];
+    mo_kernel *made = NULL;
+    mo_status status;
+
+    *workspace = 0;
+    status = maker->prepare(unit, call, in, out, &made, workspace, err);
+    if (status != MO_OK)
+        return status;
+    made->maker = maker;
+    *kernel = made;
+    return MO_OK;
+}
+
+static void drop_kernel(mo_unit *unit, mo_kernel *kernel)
+{
+    (void) unit;
+    if (kernel)
+        kernel->maker->drop(kernel);
+}
+
+static mo_status run_kernel(mo_unit *unit, const mo_kernel *kernel,
+                            const void *const *in, void *const *out,
+                            void *workspace, mo_error *err)
+{
+    return kernel->maker->run(unit, kernel, in, out, workspace, err);
+}
+
+static bool has_consumed(const mo_kernel *kernel, int in)
+{
+    return in < 64 && (kernel->consumed >> in & 1);
+}
+
+/* ---- units */
+
+static void close_unit(mo_unit *unit)
+{
+    if (!unit)
+        return;
+    mo_crew_free(unit->crew);
+    free(unit);
+}
+
+static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
+                           mo_error *err)
+{
+    mo_unit *u = calloc(1, sizeof *u);
+    mo_status status;
+
+    if (!u)
+        return mo_fail_memory(err);
+    status = mo_crew_new(options->threads, options->cpus, options->n_cpus,
+                         &u->crew, err);
+    if (status != MO_OK) {
+        free(u);
+        return status;
+    }
+    u->threads = mo_crew_size(u->crew);
+    u->tiles = mo_tiles_best();
+    mo_blas_keep_to_one_thread();
+    *unit = u;
+    return MO_OK;
+}
+
+/* ---- memory */
+
+/* A page belongs to the processor that writes to it first. */
+static void touch(void *context, int64_t begin, int64_t end, int worker)
+{
+    (void) worker;
+    memset((char *) context + begin, 0, (size_t) (end - begin));
+}
+
+static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
+                              mo_error *err)
+{
+    enum { TOUCHED_AT_ONCE = 1 << 18 };
+    void *m = mo_memory_new(bytes);
+
+    if (!m)
+        return mo_fail_memory(err);
+    mo_crew_split(unit->crew, (int64_t) bytes, TOUCHED_AT_ONCE, touch, m);
+    *memory = m;
+    return MO_OK;
+}
+
+static void release_memory(mo_unit *unit, void *memory)
+{
+    (void) unit;
+    free(memory);
+}
+
+const mo_backend mo_backend_cpu = {
+    .name = "cpu",
+    .help = "threads of this machine's processors",
+    .open = open_unit,
+    .close = close_unit,
+    .alloc = alloc_memory,
+    .release = release_memory,
+    .prepare = prepare_call,
+    .drop = drop_kernel,
+    .run = run_kernel,
+    .consumed = has_consumed,
+};

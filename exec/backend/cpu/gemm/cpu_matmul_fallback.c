@@ -1,0 +1,209 @@
+#include "exec/backend/cpu/gemm/blas.h"
+#include "exec/backend/cpu/gemm/cpu_matmul.h"
+
+/*
+ * What is no float: doubles, which BLAS may do, and integers, which wrap
+ * around.  Row by row of the result, each as a sum of rows of b, so that the
+ * inner loop runs along memory.
+ */
+
+typedef struct plain_run {
+    const mo_matmul_kernel *kernel;
+    const void *const *in;
+    void *out;
+    void *workspace;
+} plain_run;
+
+/* One row of the result. */
+typedef void add_row(const mo_matmul_call *call, const void *a, const void *b,
+                     void *c);
+
+/* T: as it is stored; U: the type it is computed in, unsigned for integers so
+ * that they wrap around. */
+#define ADD_ROW(name, T, U)                                                    \
+    static void name(const mo_matmul_call *call, const void *a, const void *b, \
+                     void *c)                                                  \
+    {                                                                          \
+        const T *left = a, *right = b;                                         \
+        T *sums = c;                                                           \
+        int64_t b_column = call->b.column, c_column = call->c.column;          \
+                                                                               \
+        for (int64_t j = 0; j < call->n; j++)                                  \
+            sums[j * c_column] = 0;                                            \
+        for (int64_t i = 0; i < call->k; i++) {                                \
+            U x = (U) left[i * call->a.column];                                \
+            const T *row = right + i * call->b.row;                            \
+                                                                               \
+            for (int64_t j = 0; j < call->n; j++)                              \
+                sums[j * c_column] =                                           \
+                    (T) ((U) sums[j * c_column] + x * (U) row[j * b_column]);  \
+        }                                                                      \
+    }
+
+ADD_ROW(add_f64, double, double)
+ADD_ROW(add_i64, int64_t, uint64_t)
+ADD_ROW(add_i32, int32_t, uint32_t)
+ADD_ROW(add_i16, int16_t, uint32_t)
+ADD_ROW(add_i8, int8_t, uint32_t)
+ADD_ROW(add_u64, uint64_t, uint64_t)
+ADD_ROW(add_u32, uint32_t, uint32_t)
+ADD_ROW(add_u16, uint16_t, uint32_t)
+ADD_ROW(add_u8, uint8_t, uint32_t)
+
+static add_row *const add_rows[MO_ELEMS] = {
+    [MO_F64] = add_f64, [MO_I64] = add_i64, [MO_I32] = add_i32,
+    [MO_I16] = add_i16, [MO_I8] = add_i8,   [MO_U64] = add_u64,
+    [MO_U32] = add_u32, [MO_U16] = add_u16, [MO_U8] = add_u8,
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Cut by size alone: a library may add up in another order where a block ends
+ * elsewhere. */
+static mo_blocks blocks_of(const mo_matmul_call *call, bool blas)
+{
+    enum { BLAS_ROWS = 128, BLAS_COLUMNS = 512, WORK = 1 << 16 };
+    double row_work = (double) (call->n + 1) * (double) (call->k + 1);
+    int64_t rows = 1 + (int64_t) (WORK / row_work);
+    mo_blocks b = { .rows = blas ? BLAS_ROWS : rows,
+                    .columns = blas ? BLAS_COLUMNS : call->n + 1 };
+
+    b.n_rows = (call->m + b.rows - 1) / b.rows;
+    b.n_columns = (call->n + b.columns - 1) / b.columns;
+    return b;
+}
+
+static mo_status prepare_plain(mo_unit *unit, const mo_call_operand *in,
+                               mo_matmul_kernel *k, size_t *scratch,
+                               mo_error *err)
+{
+    size_t after = k->after ? mo_program_scratch(k->after) : 0;
+
+    (void) unit, (void) in;
+    k->blas = mo_blas_takes(&k->form.call, k->elem);
+    if (!k->blas && !add_rows[k->elem])
+        return mo_fail(err, MO_E_SUPPORT, "a product of %s cannot be run",
+                       mo_elem_name(k->elem));
+    k->blocks = blocks_of(&k->form.call, k->blas);
+    k->scratch = mo_finish_scratch(&k->finish);
+    k->scratch = after > k->scratch ? after : k->scratch;
+    *scratch = k->scratch;
+    return MO_OK;
+}
+
+/* ---- run */
+
+/* One block: a smaller product, and where its matrices begin. */
+typedef struct block {
+    mo_matmul_call call;
+    const char *a, *b;
+    char *c;
+    int64_t first; /* element of the result */
+} block;
+
+static block block_of(const plain_run *run, int64_t job)
+{
+    const mo_matmul_kernel *k = run->kernel;
+    const mo_matmul_call *call = &k->form.call;
+    int64_t row = job % k->blocks.n_rows * k->blocks.rows;
+    int64_t column =
+        job / k->blocks.n_rows % k->blocks.n_columns * k->blocks.columns;
+    mo_matmul_place at =
+        mo_matmul_place_of(call, job / k->blocks.n_rows / k->blocks.n_columns);
+    int64_t bytes = (int64_t) mo_elem_bytes(k->elem);
+    block b = { .call = *call };
+
+    b.call.m = least(k->blocks.rows, call->m - row);
+    b.call.n = least(k->blocks.columns, call->n - column);
+    b.first = at.c + row * call->c.row + column * call->c.column;
+    b.a =
+        (const char *) run->in[k->form.a] + (at.a + row * call->a.row) * bytes;
+    b.b = (const char *) run->in[k->form.b] +
+          (at.b + column * call->b.column) * bytes;
+    b.c = (char *) run->out + b.first * bytes;
+    return b;
+}
+
+static void multiply(const mo_matmul_kernel *k, const block *b)
+{
+    int64_t bytes = (int64_t) mo_elem_bytes(k->elem);
+
+    if (k->blas) {
+        mo_blas_multiply(&b->call, k->elem, b->a, b->b, b->c);
+        return;
+    }
+    for (int64_t r = 0; r < b->call.m; r++)
+        add_rows[k->elem](&b->call, b->a + r * b->call.a.row * bytes, b->b,
+                          b->c + r * b->call.c.row * bytes);
+}
+
+/* Sums lie where the result goes. */
+static void finish_range(const plain_run *run, int64_t first, int64_t count,
+                         void *scratch)
+{
+    const mo_matmul_kernel *k = run->kernel;
+    char *at = (char *) run->out + first * (int64_t) mo_elem_bytes(k->elem);
+
+    if (!mo_finish_is_idle(&k->finish))
+        mo_finish_run(&k->finish, run->in, run->out, first, count, at, scratch);
+}
+
+static void finish_block(const plain_run *run, const block *b, void *scratch)
+{
+    const mo_matmul_side *c = &b->call.c;
+
+    for (int64_t r = 0; r < b->call.m; r++)
+        if (c->column == 1)
+            finish_range(run, b->first + r * c->row, b->call.n, scratch);
+        else
+            for (int64_t j = 0; j < b->call.n; j++)
+                finish_range(run, b->first + r * c->row + j * c->column, 1,
+                             scratch);
+}
+
+static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+{
+    const plain_run *run = context;
+    const mo_matmul_kernel *k = run->kernel;
+    void *scratch = mo_cpu_share(run->workspace, k->scratch, worker);
+
+    for (int64_t job = begin; job < end; job++) {
+        block b = block_of(run, job);
+
+        multiply(k, &b);
+        if (mo_elem_is_real(k->elem))
+            finish_block(run, &b, scratch);
+    }
+}
+
+/* Integers have their epilogue when all is there. */
+static void do_after(void *context, int64_t begin, int64_t end, int worker)
+{
+    const plain_run *run = context;
+    const mo_matmul_kernel *k = run->kernel;
+    const void *operands[MO_POINT_MAX_OPERANDS] = { run->out };
+
+    for (int i = 1; i < k->n_operands; i++)
+        operands[i] = run->in[k->first_extra + i - 1];
+    mo_program_run(k->after, operands, run->out, begin, end - begin,
+                   mo_cpu_share(run->workspace, k->scratch, worker));
+}
+
+static void run_plain(mo_unit *unit, const mo_matmul_kernel *k,
+                      const void *const *in, void *out, void *workspace)
+{
+    enum { AFTER = 1 << 14 };
+    plain_run run = { k, in, out, workspace };
+    int64_t jobs = k->blocks.n_rows * k->blocks.n_columns * k->form.batches;
+
+    mo_crew_split(unit->crew, jobs,
+                  mo_blocks_at_once(&k->blocks, k->form.call.k), do_blocks,
+                  &run);
+    if (k->after)
+        mo_crew_split(unit->crew, k->elements, AFTER, do_after, &run);
+}
+
+const mo_matmul_way mo_matmul_plain = { prepare_plain, run_plain };

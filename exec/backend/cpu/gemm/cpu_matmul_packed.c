@@ -1,0 +1,259 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cpu/gemm/cpu_matmul.h"
+
+/*
+ * Blocks of the result, each made by one worker: it points to the rows of a (or
+ * copies them, where they have strides or halves), packs its columns of b
+ * unless they are constant, and ends what it has made before it leaves the
+ * cache.
+ */
+
+/* ---- prepare */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static mo_floats_matrix matrix_of(const void *data, mo_elem elem, int64_t at,
+                                  const mo_matmul_side *side)
+{
+    return (mo_floats_matrix){ data, elem, at, side->row, side->column };
+}
+
+/* How many different matrices b has, and which one a batch reads. */
+static int64_t count_matrices(mo_matmul_kernel *k)
+{
+    const mo_matmul_call *call = &k->form.call;
+    int64_t count = 1;
+
+    for (int d = call->n_batch - 1; d >= 0; d--)
+        if (call->b.batch[d] != 0) {
+            k->panel_batch[d] = count;
+            count *= call->extent[d];
+        }
+    return count;
+}
+
+static int64_t matrix_index(const mo_matmul_kernel *k, int64_t batch)
+{
+    const mo_matmul_call *call = &k->form.call;
+    int64_t index = 0;
+
+    for (int d = call->n_batch - 1; d >= 0; d--) {
+        index += batch % call->extent[d] * k->panel_batch[d];
+        batch /= call->extent[d];
+    }
+    return index;
+}
+
+static mo_status pack_constant(const mo_unit *unit, const void *data,
+                               mo_matmul_kernel *k, mo_error *err)
+{
+    const mo_matmul_call *call = &k->form.call;
+    int64_t count = count_matrices(k);
+    mo_status status;
+
+    k->matrix_panels = mo_panels_columns(unit->tiles, call->n) * call->k;
+    status = mo_panels_new(count, k->matrix_panels, &k->panels, err);
+    if (status != MO_OK)
+        return status;
+    for (int64_t batch = 0; batch < k->form.batches; batch++) {
+        int64_t at = mo_matmul_place_of(call, batch).b;
+        mo_floats_matrix b = matrix_of(data, k->elem, at, &call->b);
+
+        mo_panels_pack(unit->tiles, &b, call->k, call->n, 0, call->k,
+                       k->panels + matrix_index(k, batch) * k->matrix_panels);
+    }
+    k->base.consumed |= (uint64_t) 1 << k->form.b;
+    return MO_OK;
+}
+
+/* The next part of a worker's scratch; returns where it begins. */
+static size_t put_part(size_t *end, size_t bytes)
+{
+    size_t at = *end;
+
+    *end += mo_cpu_lines(bytes);
+    return at;
+}
+
+static void divide_scratch(const mo_unit *unit, mo_matmul_kernel *k)
+{
+    const mo_matmul_call *call = &k->form.call;
+    size_t rows = (size_t) k->blocks.rows, depth = (size_t) call->k;
+    size_t columns = (size_t) k->blocks.columns;
+    size_t packed = (size_t) mo_panels_columns(unit->tiles, k->blocks.columns);
+    size_t end = mo_cpu_lines(rows * sizeof(float *));
+
+    k->a_at = put_part(&end, k->pack_a ? rows * depth * sizeof(float) : 0);
+    k->b_at = put_part(&end, k->panels ? 0 : packed * depth * sizeof(float));
+    k->c_at = put_part(&end, k->pack_c ? rows * columns * sizeof(float) : 0);
+    k->finish_at = put_part(&end, mo_finish_scratch(&k->finish));
+    k->scratch = end;
+}
+
+static mo_status prepare_floats(mo_unit *unit, const mo_call_operand *in,
+                                mo_matmul_kernel *k, size_t *scratch,
+                                mo_error *err)
+{
+    const mo_matmul_call *call = &k->form.call;
+    const void *constant = in[k->form.b].constant;
+    mo_status status = MO_OK;
+
+    k->blocks = mo_blocks_of(unit->tiles, call->m, call->n, call->k,
+                             k->form.batches, unit->threads);
+    k->pack_a = k->elem != MO_F32 || (call->a.column != 1 && call->k > 1);
+    k->pack_c = k->elem != MO_F32 || call->c.column != 1;
+    if (constant && k->elements > 0)
+        status = pack_constant(unit, constant, k, err);
+    divide_scratch(unit, k);
+    *scratch = k->scratch;
+    return status;
+}
+
+/* ---- run */
+
+typedef struct floats_run {
+    const mo_matmul_kernel *kernel;
+    const mo_tiles *tiles;
+    const void *const *in;
+    void *out;
+    void *workspace;
+} floats_run;
+
+/* One block: which part of which matrices. */
+typedef struct block {
+    const floats_run *run;
+    char *scratch;
+    int64_t batch, row, rows, column, columns;
+    mo_matmul_place at;
+} block;
+
+static block block_of(const floats_run *run, int64_t job, int worker)
+{
+    const mo_matmul_kernel *k = run->kernel;
+    const mo_blocks *b = &k->blocks;
+    int64_t row = job % b->n_rows;
+    int64_t column = job / b->n_rows % b->n_columns;
+    block made = { .run = run, .batch = job / b->n_rows / b->n_columns };
+
+    made.scratch = mo_cpu_share(run->workspace, k->scratch, worker);
+    made.row = row * b->rows;
+    made.rows = least(b->rows, k->form.call.m - made.row);
+    made.column = column * b->columns;
+    made.columns = least(b->columns, k->form.call.n - made.column);
+    made.at = mo_matmul_place_of(&k->form.call, made.batch);
+    return made;
+}
+
+static const float **point_to_rows(const block *b)
+{
+    const mo_matmul_kernel *k = b->run->kernel;
+    const mo_matmul_call *call = &k->form.call;
+    const void *a = b->run->in[k->form.a];
+    const float **rows = (const float **) (void *) b->scratch;
+    float *packed = (float *) (void *) (b->scratch + k->a_at);
+    int64_t at = b->at.a + b->row * call->a.row;
+    mo_floats_matrix from = matrix_of(a, k->elem, at, &call->a);
+
+    if (k->pack_a)
+        mo_floats_pack(&from, b->rows, call->k, packed, call->k);
+    for (int64_t r = 0; r < b->rows; r++)
+        rows[r] = k->pack_a ? packed + r * call->k
+                            : (const float *) a + at + r * call->a.row;
+    return rows;
+}
+
+static const float *panels_of(const block *b)
+{
+    const mo_matmul_kernel *k = b->run->kernel;
+    const mo_matmul_call *call = &k->form.call;
+    float *packed = (float *) (void *) (b->scratch + k->b_at);
+    mo_floats_matrix from =
+        matrix_of(b->run->in[k->form.b], k->elem,
+                  b->at.b + b->column * call->b.column, &call->b);
+
+    if (k->panels)
+        return k->panels + matrix_index(k, b->batch) * k->matrix_panels +
+               b->column * call->k;
+    mo_panels_pack(b->run->tiles, &from, call->k, b->columns, 0, call->k,
+                   packed);
+    return packed;
+}
+
+static void finish_range(const block *b, int64_t first, int64_t count,
+                         const float *sums)
+{
+    const floats_run *run = b->run;
+
+    mo_finish_run(&run->kernel->finish, run->in, run->out, first, count, sums,
+                  b->scratch + run->kernel->finish_at);
+}
+
+/* The elements of the result that lie side by side at a time. */
+static void finish_block(const block *b, const float *c, int64_t pitch)
+{
+    const mo_matmul_call *call = &b->run->kernel->form.call;
+    int64_t first = b->at.c + b->row * call->c.row + b->column * call->c.column;
+
+    if (call->c.column == 1 && pitch == b->columns &&
+        (call->c.row == b->columns || b->rows == 1)) {
+        finish_range(b, first, b->rows * b->columns, c);
+        return;
+    }
+    for (int64_t r = 0; r < b->rows; r++)
+        if (call->c.column == 1)
+            finish_range(b, first + r * call->c.row, b->columns, c + r * pitch);
+        else
+            for (int64_t j = 0; j < b->columns; j++)
+                finish_range(b, first + r * call->c.row + j * call->c.column, 1,
+                             c + r * pitch + j);
+}
+
+static void do_block(const floats_run *run, int64_t job, int worker)
+{
+    block b = block_of(run, job, worker);
+    const mo_matmul_kernel *k = b.run->kernel;
+    const mo_matmul_call *call = &k->form.call;
+    mo_product product = { .tiles = b.run->tiles,
+                           .rows = point_to_rows(&b),
+                           .n_rows = b.rows,
+                           .taps = 1,
+                           .depth = call->k,
+                           .panels = panels_of(&b),
+                           .columns = b.columns };
+
+    if (k->pack_c) {
+        product.c = (float *) (void *) (b.scratch + k->c_at);
+        product.pitch = b.columns;
+    } else {
+        product.c =
+            (float *) b.run->out + b.at.c + b.row * call->c.row + b.column;
+        product.pitch = call->c.row;
+    }
+    mo_product_run(&product);
+    if (k->pack_c || !mo_finish_is_idle(&k->finish))
+        finish_block(&b, product.c, product.pitch);
+}
+
+static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+{
+    for (int64_t job = begin; job < end; job++)
+        do_block(context, job, worker);
+}
+
+static void run_floats(mo_unit *unit, const mo_matmul_kernel *k,
+                       const void *const *in, void *out, void *workspace)
+{
+    floats_run run = { k, unit->tiles, in, out, workspace };
+    int64_t jobs = k->blocks.n_rows * k->blocks.n_columns * k->form.batches;
+
+    mo_crew_split(unit->crew, jobs,
+                  mo_blocks_at_once(&k->blocks, k->form.call.k), do_blocks,
+                  &run);
+}
+
+const mo_matmul_way mo_matmul_floats = { prepare_floats, run_floats };

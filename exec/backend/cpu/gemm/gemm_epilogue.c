@@ -1,0 +1,79 @@
+#include "exec/backend/cpu/gemm/gemm_epilogue.h"
+
+#include <math.h>
+
+#include "exec/backend/cpu/pointwise/compiled_program.h"
+
+/* The same row of floats again and again. */
+static bool is_bias(const mo_program *program, const mo_source *source,
+                    int64_t columns)
+{
+    int last = program->rank - 1;
+
+    if (!source->direct || source->reg_bytes != sizeof(float) ||
+        source->offset != 0 || source->stride[last] != 1 ||
+        program->extent[last] != columns)
+        return false;
+    for (int d = 0; d < last; d++)
+        if (source->stride[d] != 0)
+            return false;
+    return true;
+}
+
+/* Sums plus a bias, in either order. */
+static bool read_bias(const mo_finish *finish, int64_t columns,
+                      const mo_point_step *step, mo_ending *ending)
+{
+    const mo_program *program = finish->program;
+    int operand = step->a == 0 ? step->b : step->a;
+
+    if (step->op != MO_POINT_ADD || (step->a != 0 && step->b != 0) ||
+        operand == 0 || operand >= program->n_sources ||
+        !is_bias(program, &program->sources[operand], columns))
+        return false;
+    ending->bias = finish->first_extra + operand - 1;
+    return true;
+}
+
+static bool read_bounds(const mo_point_step *step, int of, mo_ending *ending)
+{
+    if (step->a != of ||
+        (step->op != MO_POINT_RELU && step->op != MO_POINT_CLAMP))
+        return false;
+    ending->end.bounded = true;
+    ending->end.least = 0;
+    ending->end.most = INFINITY;
+    if (step->op == MO_POINT_CLAMP) {
+        ending->end.least = (float) step->x;
+        ending->end.most = (float) step->y;
+    }
+    return true;
+}
+
+mo_ending mo_ending_of(const mo_finish *finish, int64_t columns)
+{
+    const mo_program *program = finish->program;
+    mo_ending ending = { .bias = -1 };
+    int sums = 0, i = 0;
+
+    if (finish->elem != MO_F32)
+        return ending;
+    if (program && i < program->n_steps &&
+        read_bias(finish, columns, &program->steps[i].step, &ending))
+        sums = program->steps[i++].reg;
+    if (program && i < program->n_steps &&
+        read_bounds(&program->steps[i].step, sums, &ending))
+        sums = program->steps[i++].reg;
+    ending.by_tiles =
+        !program || (i == program->n_steps && program->result == sums);
+    return ending;
+}
+
+mo_tile_end mo_ending_begin(const mo_ending *ending, const void *const *in)
+{
+    mo_tile_end end = ending->end;
+
+    if (ending->bias >= 0)
+        end.bias = in[ending->bias];
+    return end;
+}

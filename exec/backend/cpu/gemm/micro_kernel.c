@@ -1,0 +1,43 @@
+#include "exec/backend/cpu/gemm/micro_kernel.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static bool is_usable(const mo_tiles *tiles)
+{
+#if defined(__x86_64__)
+    if (tiles == &mo_tiles_avx512)
+        return __builtin_cpu_supports("avx512f");
+    if (tiles == &mo_tiles_avx2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    return tiles == &mo_tiles_plain;
+}
+
+/* Best first; the last can be used everywhere. */
+static const mo_tiles *const all_tiles[] = {
+#if defined(__x86_64__)
+    &mo_tiles_avx512,
+    &mo_tiles_avx2,
+#endif
+    &mo_tiles_plain,
+};
+
+enum { N_TILES = sizeof all_tiles / sizeof *all_tiles };
+
+const mo_tiles *mo_tiles_best(void)
+{
+    int i = 0;
+
+    while (!is_usable(all_tiles[i]))
+        i++;
+    return all_tiles[i];
+}
+
+const mo_tiles *mo_tiles_named(const char *name)
+{
+    for (int i = 0; i < N_TILES; i++)
+        if (strcmp(all_tiles[i]->name, name) == 0)
+            return is_usable(all_tiles[i]) ? all_tiles[i] : NULL;
+    return NULL;
+}

@@ -1,0 +1,66 @@
+/*
+ * tile.h - the innermost part of every product of floats: a tile of the result
+ * that stays in registers while the sums grow.
+ *
+ *     c[r][j] = sum over t, i of rows[t * step + r][i] * panel[t][i][j]
+ *
+ * Rows are found through pointers, one for each row of the tile and each tap:
+ * for a matrix there is one tap; a convolution has one for each place of its
+ * window, points into the picture itself (or at zeros, beyond its edge) and
+ * needs no copy of it.  A panel holds as many columns as a tile is wide, row
+ * behind row.
+ *
+ * Each sum is made in the order of t and i whatever the tile, so that results
+ * do not depend on how a product was cut into tiles.
+ */
+#ifndef MO_EXEC_BACKEND_CPU_GEMM_MICRO_KERNEL_H
+#define MO_EXEC_BACKEND_CPU_GEMM_MICRO_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What becomes of sums that are complete, before they leave the registers.
+ * Zeros: nothing. */
+typedef struct mo_tile_end {
+    const float *bias; /* NULL, or what is added to each column */
+    bool bounded;      /* then held between two numbers; NaN stays */
+    float least, most;
+} mo_tile_end;
+
+typedef struct mo_tile_job {
+    const float *const *rows;
+    int64_t step; /* pointers from tap to tap */
+    int64_t skip; /* elements at the beginning of each row */
+    int64_t taps, depth;
+    const float *panel;
+    float *c;
+    int64_t pitch; /* elements of c from row to row */
+    bool add;      /* go on from the sums in c */
+    mo_tile_end end;
+} mo_tile_job;
+
+typedef void mo_tile_run(const mo_tile_job *job);
+
+enum { MO_TILE_HEIGHTS = 5, MO_TILE_MAX_ROWS = 16, MO_TILE_MAX_WIDTH = 32 };
+
+/* The tiles of one kind of processor. */
+typedef struct mo_tiles {
+    const char *name;
+    int width;                 /* columns of a tile */
+    int narrow;                /* of a tile for the last few of them */
+    int rows[MO_TILE_HEIGHTS]; /* falling, down to 1 */
+    mo_tile_run *wide_run[MO_TILE_HEIGHTS], *narrow_run[MO_TILE_HEIGHTS];
+} mo_tiles;
+
+#if defined(__x86_64__)
+extern const mo_tiles mo_tiles_avx512;
+extern const mo_tiles mo_tiles_avx2;
+#endif
+extern const mo_tiles mo_tiles_plain;
+
+/* The best that this processor can do; a test may ask for others by name (NULL
+ * when it has not got them). */
+const mo_tiles *mo_tiles_best(void);
+const mo_tiles *mo_tiles_named(const char *name);
+
+#endif

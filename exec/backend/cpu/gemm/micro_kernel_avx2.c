@@ -1,0 +1,30 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+/* 12 of the 16 registers are sums. */
+#define TILE_VECTOR        32
+#define TILE_TARGET        __attribute__((target("avx2,fma")))
+#define TILE_LARGER(a, b)  _mm256_max_ps(a, b)
+#define TILE_SMALLER(a, b) _mm256_min_ps(a, b)
+#include "exec/backend/cpu/gemm/micro_kernel_body.inc"
+
+TILE(6);
+TILE(4);
+TILE(3);
+TILE(2);
+TILE(1);
+
+const mo_tiles mo_tiles_avx2 = {
+    .name = "avx2",
+    .width = 2 * LANES,
+    .narrow = LANES,
+    .rows = { 6, 4, 3, 2, 1 },
+    .wide_run = { run_wide_6, run_wide_4, run_wide_3, run_wide_2, run_wide_1 },
+    .narrow_run = { run_narrow_6, run_narrow_4, run_narrow_3, run_narrow_2,
+                    run_narrow_1 },
+};
+
+#else
+typedef int mo_no_avx2;
+#endif

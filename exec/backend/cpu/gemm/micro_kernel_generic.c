@@ -1,0 +1,46 @@
+/* Vectors of four floats are what every processor of today has, and compilers
+ * make something of them where one has not. */
+#include <stdint.h>
+
+#define TILE_VECTOR 16
+#define TILE_TARGET
+#define TILE_LARGER(a, b)  choose((a) > (b), a, b)
+#define TILE_SMALLER(a, b) choose((a) < (b), a, b)
+
+typedef int32_t mask __attribute__((vector_size(TILE_VECTOR)));
+typedef float four __attribute__((vector_size(TILE_VECTOR)));
+
+static inline four choose(mask which, four a, four b)
+{
+    return (four) ((which & (mask) a) | (~which & (mask) b));
+}
+
+#include "exec/backend/cpu/gemm/micro_kernel_body.inc"
+
+/* Sums for 32 registers, or for 16. */
+#if defined(__aarch64__)
+TILE(12);
+#define run_wide_most   run_wide_12
+#define run_narrow_most run_narrow_12
+#define MOST            12
+#else
+TILE(6);
+#define run_wide_most   run_wide_6
+#define run_narrow_most run_narrow_6
+#define MOST            6
+#endif
+TILE(4);
+TILE(3);
+TILE(2);
+TILE(1);
+
+const mo_tiles mo_tiles_plain = {
+    .name = "plain",
+    .width = 2 * LANES,
+    .narrow = LANES,
+    .rows = { MOST, 4, 3, 2, 1 },
+    .wide_run = { run_wide_most, run_wide_4, run_wide_3, run_wide_2,
+                  run_wide_1 },
+    .narrow_run = { run_narrow_most, run_narrow_4, run_narrow_3, run_narrow_2,
+                    run_narrow_1 },
+};

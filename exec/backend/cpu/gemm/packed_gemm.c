@@ -1,0 +1,259 @@
+#include "exec/backend/cpu/gemm/packed_gemm.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exec/backend/cpu/aligned_memory.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- panels */
+
+/* How wide the panel is whose first column has that many from it on. */
+static int panel_width(const mo_tiles *tiles, int64_t left)
+{
+    return left <= tiles->narrow ? tiles->narrow : tiles->width;
+}
+
+int64_t mo_panels_columns(const mo_tiles *tiles, int64_t columns)
+{
+    int64_t whole = columns / tiles->width * tiles->width;
+
+    return whole == columns ? whole
+                            : whole + panel_width(tiles, columns - whole);
+}
+
+static void clear_beyond(float *panel, int64_t rows, int64_t used, int width)
+{
+    for (int64_t i = 0; used < width && i < rows; i++)
+        memset(panel + i * width + used, 0,
+               (size_t) (width - used) * sizeof *panel);
+}
+
+void mo_panels_pack(const mo_tiles *tiles, const mo_floats_matrix *from,
+                    int64_t rows, int64_t columns, int64_t row, int64_t depth,
+                    float *panels)
+{
+    for (int64_t j = 0; j < columns; j += tiles->width) {
+        int width = panel_width(tiles, columns - j);
+        int64_t used = least(width, columns - j);
+        float *panel = panels + j * depth + row * width;
+        mo_floats_matrix part = *from;
+
+        part.at += j * from->column;
+        mo_floats_pack(&part, rows, used, panel, width);
+        clear_beyond(panel, rows, used, width);
+    }
+}
+
+mo_status mo_panels_new(int64_t matrices, int64_t floats, float **panels,
+                        mo_error *err)
+{
+    size_t bytes;
+
+    if (!mo_size_mul((size_t) matrices, (size_t) floats, &bytes) ||
+        !mo_size_mul(bytes, sizeof **panels, &bytes))
+        return mo_fail_memory(err);
+    *panels = mo_memory_new(bytes);
+    return *panels ? MO_OK : mo_fail_memory(err);
+}
+
+/* ---- products */
+
+/* Columns whose panels, some depth of them, stay in the second cache while all
+ * rows pass. */
+typedef struct chunk {
+    const mo_product *product;
+    int64_t begin, end; /* columns */
+    int64_t skip, depth;
+} chunk;
+
+/* One panel of it. */
+typedef struct strip {
+    int64_t column, used;
+    int width;
+} strip;
+
+static strip strip_at(const mo_product *p, int64_t column)
+{
+    int width = panel_width(p->tiles, p->columns - column);
+
+    return (strip){ column, least(width, p->columns - column), width };
+}
+
+static const float *panel_at(const chunk *c, const strip *s)
+{
+    const mo_product *p = c->product;
+
+    return p->panels + s->column * p->taps * p->depth + c->skip * s->width;
+}
+
+/* A tile of which only some columns are wanted. */
+static void run_part(const strip *s, mo_tile_run *run, int rows,
+                     mo_tile_job *job)
+{
+    float whole[MO_TILE_MAX_ROWS * MO_TILE_MAX_WIDTH];
+    float bias[MO_TILE_MAX_WIDTH] = { 0 };
+    float *c = job->c;
+    int64_t pitch = job->pitch;
+    size_t bytes = (size_t) s->used * sizeof *c;
+
+    job->c = whole;
+    job->pitch = s->width;
+    if (job->end.bias)
+        job->end.bias = memcpy(bias, job->end.bias, bytes);
+    for (int r = 0; job->add && r < rows; r++)
+        memcpy(whole + r * s->width, c + r * pitch, bytes);
+    run(job);
+    for (int r = 0; r < rows; r++)
+        memcpy(c + r * pitch, whole + r * s->width, bytes);
+}
+
+/* Sums are complete with the last of the depth. */
+static mo_tile_end end_at(const chunk *c, int64_t column)
+{
+    const mo_product *p = c->product;
+    mo_tile_end end = { 0 };
+
+    if (c->skip + c->depth == p->depth)
+        end = p->end;
+    if (end.bias)
+        end.bias += column;
+    return end;
+}
+
+/* Rows row, ... of the chunk, as many as a tile of that height has: they stay
+ * in the first cache while panels pass. */
+static void run_rows(const chunk *c, int64_t row, int height)
+{
+    const mo_product *p = c->product;
+    const mo_tiles *tiles = p->tiles;
+    int rows = tiles->rows[height];
+
+    for (int64_t j = c->begin; j < c->end; j += tiles->width) {
+        strip s = strip_at(p, j);
+        mo_tile_job job = {
+            .rows = p->rows + row,
+            .step = p->step,
+            .skip = p->skip + c->skip,
+            .taps = p->taps,
+            .depth = c->depth,
+            .panel = panel_at(c, &s),
+            .c = p->c + row * p->pitch + j,
+            .pitch = p->pitch,
+            .add = c->skip > 0,
+            .end = end_at(c, j),
+        };
+
+        mo_tile_run *run = s.width == tiles->width ? tiles->wide_run[height]
+                                                   : tiles->narrow_run[height];
+
+        if (s.used == s.width)
+            run(&job);
+        else
+            run_part(&s, run, rows, &job);
+    }
+}
+
+static void run_chunk(const chunk *c)
+{
+    const mo_product *p = c->product;
+    int64_t row = 0;
+
+    for (int h = 0; h < MO_TILE_HEIGHTS; h++)
+        for (; row + p->tiles->rows[h] <= p->n_rows; row += p->tiles->rows[h])
+            run_rows(c, row, h);
+}
+
+enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17 };
+
+static void run_depth(const mo_product *p, int64_t skip, int64_t depth)
+{
+    int64_t width = p->tiles->width;
+    int64_t columns = CHUNK_FLOATS / (p->taps * depth + 1) / width * width;
+
+    columns = columns < width ? width : columns;
+    for (int64_t j = 0; j < p->columns; j += columns) {
+        chunk c = { .product = p,
+                    .begin = j,
+                    .end = least(j + columns, p->columns),
+                    .skip = skip,
+                    .depth = depth };
+
+        run_chunk(&c);
+    }
+}
+
+void mo_product_run(const mo_product *product)
+{
+    const mo_product *p = product;
+
+    if (p->taps != 1 || p->depth <= DEEPEST) {
+        run_depth(p, 0, p->depth);
+        return;
+    }
+    for (int64_t k = 0; k < p->depth; k += DEEPEST)
+        run_depth(p, k, least(DEEPEST, p->depth - k));
+}
+
+/* ---- blocks */
+
+static int64_t parts(int64_t whole, int64_t part)
+{
+    return (whole + part - 1) / part;
+}
+
+/* About half of it, a multiple of unit. */
+static int64_t half_of(int64_t extent, int64_t unit)
+{
+    return parts(parts(extent, 2), unit) * unit;
+}
+
+/* Multiplications that are worth waking somebody. */
+enum { LEAST_WORK = 1 << 17 };
+
+/* Halves the longer side, or the one that still can be; false when neither. */
+static bool cut_blocks(mo_blocks *b, int64_t unit, int64_t width)
+{
+    bool by_rows = b->rows > unit, by_columns = b->columns > width;
+
+    if (by_rows && (b->rows >= b->columns || !by_columns))
+        b->rows = half_of(b->rows, unit);
+    else if (by_columns)
+        b->columns = half_of(b->columns, width);
+    return by_rows || by_columns;
+}
+
+mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
+                       int64_t depth, int64_t products, int threads)
+{
+    enum { CACHED = 1 << 19, JOBS_EACH = 4 };
+    int64_t unit = tiles->rows[0];
+    int64_t most = CACHED / (least(depth, DEEPEST) + 1) / unit * unit;
+    mo_blocks b = { .rows = least(most < unit ? unit : most, rows),
+                    .columns = columns };
+
+    if (rows == 0 || columns == 0)
+        return b;
+    while (threads > 1 &&
+           (double) b.rows * (double) b.columns * (double) depth > LEAST_WORK &&
+           parts(rows, b.rows) * parts(columns, b.columns) * products <
+               (int64_t) threads * JOBS_EACH)
+        if (!cut_blocks(&b, unit, tiles->width))
+            break;
+    b.n_rows = parts(rows, b.rows);
+    b.n_columns = parts(columns, b.columns);
+    return b;
+}
+
+int64_t mo_blocks_at_once(const mo_blocks *blocks, int64_t depth)
+{
+    double each =
+        (double) blocks->rows * (double) blocks->columns * (double) (depth + 1);
+
+    return each > LEAST_WORK ? 1 : 1 + (int64_t) (LEAST_WORK / (each + 1));
+}

@@ -1,0 +1,81 @@
+#include <math.h>
+#include <string.h>
+
+#include "exec/backend/cpu/kernels/cpu_attention.h"
+#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/pointwise/math_f32.h"
+
+/* Reductions keep so many partial results, always: compilers make vectors of
+ * them, and every machine adds in the same order. */
+enum { LANES = 16 };
+
+MO_CLONES static void scale_scores(float *x, int64_t n, float scale,
+                                   const float *added)
+{
+    if (added) {
+        MO_LOOP
+        for (int64_t i = 0; i < n; i++)
+            x[i] = x[i] * scale + added[i];
+    } else {
+        MO_LOOP
+        for (int64_t i = 0; i < n; i++)
+            x[i] *= scale;
+    }
+}
+
+MO_CLONES static float largest_of(const float *x, int64_t n)
+{
+    float lane[LANES];
+    int64_t i = 0;
+
+    for (int l = 0; l < LANES; l++)
+        lane[l] = -INFINITY;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+    for (; i < n; i++)
+        lane[0] = x[i] > lane[0] ? x[i] : lane[0];
+    for (int l = 1; l < LANES; l++)
+        lane[0] = lane[l] > lane[0] ? lane[l] : lane[0];
+    return lane[0];
+}
+
+MO_CLONES static void take_exp(float *x, int64_t n, float largest)
+{
+    MO_LOOP
+    for (int64_t i = 0; i < n; i++)
+        x[i] = mo_exp32(x[i] - largest);
+}
+
+MO_CLONES static float sum_of(const float *x, int64_t n)
+{
+    float lane[LANES] = { 0 };
+    int64_t i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += x[i + l];
+    for (; i < n; i++)
+        lane[0] += x[i];
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+float mo_attention_weigh(float *scores, int64_t n, float scale,
+                         const mo_attention_view *view)
+{
+    scale_scores(scores, view->count, scale, view->added);
+    take_exp(scores, view->count, largest_of(scores, view->count));
+    memset(scores + view->count, 0,
+           (size_t) (n - view->count) * sizeof *scores);
+    return sum_of(scores, view->count);
+}
+
+MO_CLONES void mo_attention_scale(float *row, int64_t n, float factor)
+{
+    MO_LOOP
+    for (int64_t i = 0; i < n; i++)
+        row[i] *= factor;
+}

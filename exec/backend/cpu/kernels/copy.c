@@ -1,0 +1,174 @@
+/*
+ * Copies: boxes, made ready once, moved by all members of the crew.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "exec/backend/copy_box.h"
+#include "exec/backend/cpu/kernels/strided_copy.h"
+#include "exec/backend/cpu/cpu_backend.h"
+
+enum { SMALL_BYTES = 1 << 16 };
+
+typedef struct copy_kernel {
+    mo_kernel base;
+    mo_cpu_box *boxes;
+    int64_t *first_job; /* of each box; and behind the last one */
+    int n_boxes;
+    int fill_in;
+    bool small; /* not worth waking others */
+    /* Every element is written by one box, so that their order does not
+     * matter. */
+    bool apart;
+} copy_kernel;
+
+typedef struct copy_run {
+    const copy_kernel *kernel;
+    const void *const *in;
+    void *const *out;
+    int first_box; /* jobs are counted from this one's first */
+} copy_run;
+
+static const void *source_of(const copy_run *run, const mo_cpu_box *box)
+{
+    if (box->from >= 0)
+        return run->in[box->from];
+    return run->kernel->fill_in >= 0 ? run->in[run->kernel->fill_in]
+                                     : (const void *) &box->fill;
+}
+
+/* The box that a job is a part of. */
+static int find_box(const copy_kernel *kernel, int64_t job)
+{
+    int low = 0, high = kernel->n_boxes - 1;
+
+    while (low < high) {
+        int middle = low + (high - low + 1) / 2;
+
+        if (kernel->first_job[middle] <= job)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void do_job(void *context, int job, int worker)
+{
+    const copy_run *run = context;
+    const copy_kernel *kernel = run->kernel;
+    int64_t nth = kernel->first_job[run->first_box] + job;
+    int at = find_box(kernel, nth);
+    const mo_cpu_box *box = &kernel->boxes[at];
+    int64_t begin = (nth - kernel->first_job[at]) * box->n_at_once;
+    int64_t end = begin + box->n_at_once;
+
+    (void) worker;
+    mo_cpu_box_run(box, source_of(run, box), run->out[box->to], begin,
+                   end < box->n_units ? end : box->n_units);
+}
+
+/* All jobs of the boxes from first to before end. */
+static void do_boxes(mo_unit *unit, copy_run *run, int first, int end)
+{
+    const int64_t *jobs = run->kernel->first_job;
+
+    int n_jobs = (int) (jobs[end] - jobs[first]);
+
+    run->first_box = first;
+    if (!run->kernel->small) {
+        mo_crew_run(unit->crew, n_jobs, do_job, run);
+        return;
+    }
+    for (int job = 0; job < n_jobs; job++)
+        do_job(run, job, 0);
+}
+
+static mo_status run_copy(mo_unit *unit, const mo_kernel *kernel,
+                          const void *const *in, void *const *out,
+                          void *workspace, mo_error *err)
+{
+    const copy_kernel *copy = (const copy_kernel *) kernel;
+    copy_run run = { copy, in, out, 0 };
+
+    (void) workspace, (void) err;
+    if (copy->apart) {
+        do_boxes(unit, &run, 0, copy->n_boxes);
+        return MO_OK;
+    }
+    for (int i = 0; i < copy->n_boxes; i++)
+        do_boxes(unit, &run, i, i + 1);
+    return MO_OK;
+}
+
+static bool is_small(const mo_call *call, const mo_desc *out)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < call->n_out; i++)
+        bytes += mo_desc_bytes(&out[i]);
+    return bytes <= SMALL_BYTES;
+}
+
+static void make_boxes(copy_kernel *copy, const mo_call *call,
+                       const mo_desc *out)
+{
+    for (int i = 0; i < call->u.copy.n_boxes; i++) {
+        const mo_copy_box *box = &call->u.copy.boxes[i];
+        int n_made = mo_cpu_box_make(box, out[box->to].elem,
+                                     &copy->boxes[copy->n_boxes]);
+
+        for (int k = 0; k < n_made; k++) {
+            const mo_cpu_box *made = &copy->boxes[copy->n_boxes];
+            int64_t jobs =
+                (made->n_units + made->n_at_once - 1) / made->n_at_once;
+
+            copy->first_job[copy->n_boxes + 1] =
+                copy->first_job[copy->n_boxes] + jobs;
+            copy->n_boxes++;
+        }
+    }
+}
+
+static void drop_copy(mo_kernel *kernel)
+{
+    copy_kernel *copy = (copy_kernel *) kernel;
+
+    free(copy->first_job);
+    free(copy->boxes);
+    free(copy);
+}
+
+static mo_status prepare_copy(mo_unit *unit, const mo_call *call,
+                              const mo_call_operand *in, const mo_desc *out,
+                              mo_kernel **kernel, size_t *workspace,
+                              mo_error *err)
+{
+    size_t most = 2 * (size_t) call->u.copy.n_boxes + 2;
+    copy_kernel *copy = calloc(1, sizeof *copy);
+    mo_status status;
+
+    assert(!call->after);
+    (void) unit, (void) workspace;
+    if (!copy)
+        return mo_fail_memory(err);
+    copy->fill_in = call->u.copy.fill_in;
+    copy->boxes = calloc(most, sizeof *copy->boxes);
+    copy->first_job = calloc(most, sizeof *copy->first_job);
+    status = copy->boxes && copy->first_job ? mo_boxes_check(call, in, out, err)
+                                            : mo_fail_memory(err);
+    if (status == MO_OK)
+        make_boxes(copy, call, out);
+    if (status == MO_OK && copy->first_job[copy->n_boxes] > INT32_MAX)
+        status = mo_fail(err, MO_E_LIMIT, "a copy is too large");
+    if (status != MO_OK) {
+        drop_copy(&copy->base);
+        return status;
+    }
+    copy->apart = mo_boxes_are_apart(call, out);
+    copy->small = is_small(call, out);
+    *kernel = &copy->base;
+    return MO_OK;
+}
+
+const mo_cpu_maker mo_cpu_copy = { prepare_copy, run_copy, drop_copy };

@@ -1,0 +1,363 @@
+#include "exec/backend/cpu/kernels/cpu_attention.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "exec/backend/check_call.h"
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/backend/cpu/gemm/packed_gemm.h"
+#include "exec/backend/cpu/pointwise/compiled_program.h"
+
+enum { QUERIES_AT_ONCE = 56 };
+
+typedef struct attention_kernel {
+    mo_kernel base;
+    mo_attention_call call;
+    mo_elem elem, mask_elem;
+    int64_t batches;
+    int64_t parts;     /* how many jobs a batch is cut into, by queries */
+    mo_program *score; /* or NULL */
+    mo_finish finish;
+    size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
+} attention_kernel;
+
+/* ---- prepare */
+
+static size_t put_part(size_t *end, int64_t floats)
+{
+    size_t at = *end;
+
+    *end += mo_cpu_lines((size_t) floats * sizeof(float));
+    return at;
+}
+
+/* The programs run one after the other. */
+static size_t program_scratch(const attention_kernel *k)
+{
+    size_t finish = mo_finish_scratch(&k->finish);
+    size_t score = k->score ? mo_program_scratch(k->score) : 0;
+
+    return finish > score ? finish : score;
+}
+
+static void divide_scratch(const mo_unit *unit, attention_kernel *k)
+{
+    const mo_attention_call *c = &k->call;
+    bool floats = k->elem == MO_F32;
+    size_t end = mo_cpu_lines(QUERIES_AT_ONCE * sizeof(float *));
+
+    k->q_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
+    k->k_at =
+        put_part(&end, mo_panels_columns(unit->tiles, c->keys) * c->width);
+    k->v_at =
+        put_part(&end, mo_panels_columns(unit->tiles, c->v_width) * c->keys);
+    k->scores_at = put_part(&end, QUERIES_AT_ONCE * c->keys);
+    k->mask_at = put_part(&end, c->has_mask ? c->keys : 0);
+    k->out_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
+    k->program_at = end;
+    k->scratch = end + mo_cpu_lines(program_scratch(k));
+}
+
+/* Each part packs keys and values again: only where threads would be idle. */
+static int64_t count_parts(const mo_unit *unit, const attention_kernel *k)
+{
+    int64_t most = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
+    int64_t wanted =
+        k->batches > 0 ? (2 * unit->threads + k->batches - 1) / k->batches : 1;
+
+    if (unit->threads == 1)
+        return 1;
+    return wanted < most ? wanted : most > 0 ? most : 1;
+}
+
+static void drop_attention(mo_kernel *kernel)
+{
+    attention_kernel *k = (attention_kernel *) kernel;
+
+    mo_finish_clear(&k->finish);
+    mo_program_free(k->score);
+    free(k);
+}
+
+static mo_status make_score(attention_kernel *k, mo_error *err)
+{
+    const mo_attention_call *c = &k->call;
+    mo_desc scores = { .elem = MO_F32, .shape = { .rank = c->n_batch + 2 } };
+
+    if (!c->score)
+        return MO_OK;
+    for (int d = 0; d < c->n_batch; d++)
+        scores.shape.dims[d] = c->extent[d];
+    scores.shape.dims[c->n_batch] = c->queries;
+    scores.shape.dims[c->n_batch + 1] = c->keys;
+    return mo_program_make(c->score, &scores, true, &k->score, err);
+}
+
+static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
+                                   const mo_call_operand *in,
+                                   const mo_desc *out, mo_kernel **kernel,
+                                   size_t *workspace, mo_error *err)
+{
+    attention_kernel *k;
+    mo_status status = mo_check_attention(call, in, out, err);
+
+    if (status != MO_OK)
+        return status;
+    k = calloc(1, sizeof *k);
+    if (!k)
+        return mo_fail_memory(err);
+    k->call = call->u.attention;
+    k->elem = out[0].elem;
+    k->mask_elem = k->call.has_mask ? in[3].desc.elem : MO_F32;
+    k->batches = 1;
+    for (int d = 0; d < k->call.n_batch; d++)
+        k->batches *= k->call.extent[d];
+    k->parts = count_parts(unit, k);
+    status = mo_finish_make(call, &out[0], &k->finish, err);
+    if (status == MO_OK)
+        status = make_score(k, err);
+    if (status != MO_OK) {
+        drop_attention(&k->base);
+        return status;
+    }
+    divide_scratch(unit, k);
+    *kernel = &k->base;
+    *workspace = mo_cpu_shares(unit, k->scratch);
+    return MO_OK;
+}
+
+/* ---- run */
+
+typedef struct attention_run {
+    const attention_kernel *kernel;
+    const mo_tiles *tiles;
+    const void *const *in;
+    void *out;
+    void *workspace;
+} attention_run;
+
+/* One batch index, in the hands of one worker. */
+typedef struct head {
+    const attention_run *run;
+    char *scratch;
+    int64_t batch, q, k, v, mask, out; /* where its matrices begin */
+} head;
+
+static float *part_of(const head *h, size_t at)
+{
+    return (float *) (void *) (h->scratch + at);
+}
+
+static head head_of(const attention_run *run, int64_t batch, int worker)
+{
+    const mo_attention_call *c = &run->kernel->call;
+    head h = { .run = run,
+               .batch = batch,
+               .q = c->q_offset,
+               .k = c->k_offset,
+               .v = c->v_offset,
+               .mask = c->mask_offset };
+
+    h.scratch = mo_cpu_share(run->workspace, run->kernel->scratch, worker);
+    for (int d = c->n_batch - 1; d >= 0; d--) {
+        int64_t i = batch % c->extent[d];
+
+        batch /= c->extent[d];
+        h.q += i * c->q_batch[d];
+        h.k += i * c->k_batch[d];
+        h.v += i * c->v_batch[d];
+        h.mask += i * c->mask_batch[d];
+        h.out += i * c->out_batch[d];
+    }
+    return h;
+}
+
+static void pack_keys_and_values(const head *h)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    mo_floats_matrix keys = { h->run->in[1], k->elem, h->k, 1, c->k_row };
+    mo_floats_matrix values = { h->run->in[2], k->elem, h->v, c->v_row, 1 };
+
+    mo_panels_pack(h->run->tiles, &keys, c->width, c->keys, 0, c->width,
+                   part_of(h, k->k_at));
+    mo_panels_pack(h->run->tiles, &values, c->keys, c->v_width, 0, c->keys,
+                   part_of(h, k->v_at));
+}
+
+/* n queries from first on. */
+static const float **point_to_queries(const head *h, int64_t first, int64_t n)
+{
+    const attention_kernel *k = h->run->kernel;
+    const float **rows = (const float **) (void *) h->scratch;
+    int64_t width = k->call.width, pitch = k->call.q_row;
+    int64_t at = h->q + first * pitch;
+    const float *queries = (const float *) h->run->in[0] + at;
+
+    if (k->elem != MO_F32) {
+        mo_floats_matrix from = { h->run->in[0], k->elem, at, pitch, 1 };
+
+        mo_floats_pack(&from, n, width, part_of(h, k->q_at), width);
+        queries = part_of(h, k->q_at);
+        pitch = width;
+    }
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = queries + i * pitch;
+    return rows;
+}
+
+static void load_mask(const head *h, int64_t query, float *mask)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    const unsigned char *keep = h->run->in[3];
+    int64_t at = h->mask + query * c->mask_row;
+
+    if (k->mask_elem != MO_BOOL) {
+        mo_floats_load(h->run->in[3], k->mask_elem, at, c->mask_column, c->keys,
+                       mask);
+        return;
+    }
+    for (int64_t i = 0; i < c->keys; i++)
+        mask[i] = keep[at + i * c->mask_column] ? 0 : -INFINITY;
+}
+
+/* What a causal query sees ends with the key of its own number. */
+static mo_attention_view view_of(const head *h, int64_t query)
+{
+    const mo_attention_call *c = &h->run->kernel->call;
+    float *mask = part_of(h, h->run->kernel->mask_at);
+    mo_attention_view view = { .count = c->keys };
+
+    if (c->causal && query + 1 < c->keys)
+        view.count = query + 1;
+    if (c->has_mask) {
+        load_mask(h, query, mask);
+        view.added = mask;
+    }
+    return view;
+}
+
+static void multiply(const head *h, const float *const *rows, int64_t n,
+                     int64_t depth, size_t panels_at, int64_t columns, float *c,
+                     int64_t pitch)
+{
+    mo_product product = { .tiles = h->run->tiles,
+                           .rows = rows,
+                           .n_rows = n,
+                           .taps = 1,
+                           .depth = depth,
+                           .panels = part_of(h, panels_at),
+                           .columns = columns,
+                           .c = c,
+                           .pitch = pitch };
+
+    mo_product_run(&product);
+}
+
+/* Scores of n queries from first on, as the call's own program changes them. */
+static void change_scores(const head *h, int64_t first, int64_t n,
+                          float *scores)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    int64_t element = (h->batch * c->queries + first) * c->keys;
+    const void *operands[MO_POINT_MAX_OPERANDS] = { NULL };
+
+    for (int i = 1; i < k->score->n_sources; i++)
+        operands[i] = h->run->in[3 + c->has_mask + i - 1];
+    mo_attention_scale(scores, n * c->keys, (float) c->scale);
+    mo_program_run_to(k->score, scores, operands, scores, element, n * c->keys,
+                      h->scratch + k->program_at);
+}
+
+/* Scores become weights; 1 / their sums go to shares. */
+static void weigh(const head *h, int64_t first, int64_t n, float *scores,
+                  float *shares)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    float scale = k->score ? 1 : (float) c->scale;
+
+    if (k->score)
+        change_scores(h, first, n, scores);
+    for (int64_t i = 0; i < n; i++) {
+        mo_attention_view view = view_of(h, first + i);
+
+        shares[i] =
+            1 / mo_attention_weigh(scores + i * c->keys, c->keys, scale, &view);
+    }
+}
+
+/* Rows of the result that lie at sums, pitch apart, go where they belong. */
+static void store(const head *h, int64_t first, int64_t n, const float *sums,
+                  int64_t pitch)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+
+    for (int64_t i = 0; i < n; i++)
+        mo_finish_run(&k->finish, h->run->in, h->run->out,
+                      h->out + (first + i) * c->out_row, c->v_width,
+                      sums + i * pitch, h->scratch + k->program_at);
+}
+
+static void attend(const head *h, int64_t first, int64_t n)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_attention_call *c = &k->call;
+    bool floats = k->elem == MO_F32;
+    int64_t pitch = floats ? c->out_row : c->v_width;
+    float *scores = part_of(h, k->scores_at), shares[QUERIES_AT_ONCE];
+    float *out = floats ? (float *) h->run->out + h->out + first * c->out_row
+                        : part_of(h, k->out_at);
+    const float **rows = point_to_queries(h, first, n);
+
+    multiply(h, rows, n, c->width, k->k_at, c->keys, scores, c->keys);
+    weigh(h, first, n, scores, shares);
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = scores + i * c->keys;
+    multiply(h, rows, n, c->keys, k->v_at, c->v_width, out, pitch);
+    for (int64_t i = 0; i < n; i++)
+        mo_attention_scale(out + i * pitch, c->v_width, shares[i]);
+    if (!mo_finish_is_idle(&k->finish))
+        store(h, first, n, out, pitch);
+}
+
+static void do_part(void *context, int64_t begin, int64_t end, int worker)
+{
+    const attention_run *run = context;
+    const attention_kernel *k = run->kernel;
+    int64_t blocks = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
+
+    for (int64_t job = begin; job < end; job++) {
+        head h = head_of(run, job / k->parts, worker);
+        int64_t part = job % k->parts;
+        int64_t last = blocks * (part + 1) / k->parts;
+
+        pack_keys_and_values(&h);
+        for (int64_t b = blocks * part / k->parts; b < last; b++) {
+            int64_t first = b * QUERIES_AT_ONCE;
+            int64_t n = k->call.queries - first;
+
+            attend(&h, first, n < QUERIES_AT_ONCE ? n : QUERIES_AT_ONCE);
+        }
+    }
+}
+
+static mo_status run_attention(mo_unit *unit, const mo_kernel *kernel,
+                               const void *const *in, void *const *out,
+                               void *workspace, mo_error *err)
+{
+    const attention_kernel *k = (const attention_kernel *) kernel;
+    attention_run run = { k, unit->tiles, in, out[0], workspace };
+
+    (void) err;
+    if (k->call.queries > 0 && k->call.v_width > 0)
+        mo_crew_split(unit->crew, k->batches * k->parts, 1, do_part, &run);
+    return MO_OK;
+}
+
+const mo_cpu_maker mo_cpu_attention = { prepare_attention, run_attention,
+                                        drop_attention };

@@ -1,0 +1,60 @@
+/*
+ * pool.h - pools: what their files share.
+ */
+#ifndef MO_EXEC_BACKEND_CPU_KERNELS_CPU_POOL_H
+#define MO_EXEC_BACKEND_CPU_KERNELS_CPU_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/op/window_geometry.h"
+
+typedef struct mo_pool_kernel {
+    mo_kernel base;
+    mo_pool_call call; /* in three spatial dimensions */
+    mo_elem elem;
+    bool has_indices;
+    mo_elem index_elem;
+    int64_t index_size; /* indices count modulo this many elements */
+    int64_t places;     /* of one image in the result */
+    mo_finish finish;
+    size_t row_at, finish_at, scratch; /* of each worker */
+} mo_pool_kernel;
+
+/* What a window has of one dimension: elements first, first + step, ... */
+typedef struct mo_pool_span {
+    int64_t first, count, step;
+} mo_pool_span;
+
+/* The window at a place of the result. */
+typedef struct mo_pool_window {
+    mo_pool_span span[3];
+    int64_t image, at[3];
+} mo_pool_window;
+
+/* Row: image times places, then place. */
+mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row);
+/* On to the next row. */
+void mo_pool_window_next(const mo_pool_kernel *kernel, mo_pool_window *window);
+
+/* What the first element is added to, or compared with. */
+float mo_pool_start(const mo_pool_kernel *kernel, const mo_pool_window *window);
+
+/* What a sum is multiplied by to be an average. */
+float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window);
+
+/* One element in any layout; at: where the largest is, as a plain tensor
+ * counts. */
+float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
+                  const mo_pool_window *window, int64_t channel, int64_t *at);
+
+/* All channels of a place, where they are last: of floats, and of what has to
+ * become floats first, in row. */
+void mo_pool_floats(const mo_pool_kernel *kernel, const float *data,
+                    const mo_pool_window *window, float *to);
+void mo_pool_halves(const mo_pool_kernel *kernel, const void *data,
+                    const mo_pool_window *window, float *row, float *to);
+
+#endif

@@ -1,0 +1,212 @@
+#include <stdlib.h>
+
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+
+/*
+ * Lines side by side are summed up together, a block of COLUMNS of them by one
+ * worker.  Sums of reals are doubles on the way.  A line by itself, along the
+ * last dimension, is read and written in blocks.
+ */
+enum { COLUMNS = 64, BLOCK = 1024, GRAIN = 16 * BLOCK };
+
+typedef struct cumsum_kernel {
+    mo_kernel base;
+    mo_cumsum_call cumsum;
+    bool real;
+    mo_elem elem;
+    mo_load_fn *load;
+    mo_store_fn *store;
+    mo_finish finish;
+    size_t share_bytes;
+} cumsum_kernel;
+
+typedef struct cumsum_run {
+    const cumsum_kernel *kernel;
+    const void *const *in;
+    void *out, *workspace;
+} cumsum_run;
+
+/* Registers hold doubles or int64s, whatever the type: 8 bytes. */
+typedef union number {
+    double real;
+    int64_t integer;
+} number;
+
+typedef struct cumsum_share {
+    number loaded[BLOCK], sums[BLOCK];
+    float narrow[BLOCK];
+    char scratch[];
+} cumsum_share;
+
+/* *sum goes on by x; returns what stands at x. */
+static number step(const cumsum_kernel *kernel, number *sum, number x)
+{
+    number before = *sum;
+
+    if (kernel->real)
+        sum->real += x.real;
+    else
+        sum->integer =
+            (int64_t) ((uint64_t) sum->integer + (uint64_t) x.integer);
+    return kernel->cumsum.exclusive ? before : *sum;
+}
+
+/* n results from element first on. */
+static void store(const cumsum_run *run, int64_t first, int n,
+                  const number *sums, cumsum_share *share)
+{
+    const cumsum_kernel *kernel = run->kernel;
+    const void *results = sums;
+
+    if (!kernel->real) {
+        kernel->store(sums, run->out, first, n);
+        return;
+    }
+    if (kernel->elem != MO_F64) {
+        for (int i = 0; i < n; i++)
+            share->narrow[i] = (float) sums[i].real;
+        results = share->narrow;
+    }
+    mo_finish_run(&kernel->finish, run->in, run->out, first, n, results,
+                  share->scratch);
+}
+
+/* One line without gaps; from its end when reversed. */
+static void do_line(const cumsum_run *run, int64_t first, cumsum_share *share)
+{
+    const cumsum_kernel *kernel = run->kernel;
+    int64_t count = kernel->cumsum.count;
+    bool reverse = kernel->cumsum.reverse;
+    number sum = { 0 };
+
+    if (!kernel->real)
+        sum.integer = 0;
+    for (int64_t done = 0; done < count;) {
+        int64_t rest = count - done;
+        int n = rest < BLOCK ? (int) rest : BLOCK;
+        int64_t at = first + (reverse ? rest - n : done);
+
+        kernel->load(run->in[0], at, 1, share->loaded, n);
+        for (int i = 0; i < n; i++) {
+            int k = reverse ? n - 1 - i : i;
+
+            share->sums[k] = step(kernel, &sum, share->loaded[k]);
+        }
+        store(run, at, n, share->sums, share);
+        done += n;
+    }
+}
+
+static void do_lines(void *context, int64_t begin, int64_t end, int worker)
+{
+    const cumsum_run *run = context;
+    cumsum_share *share =
+        mo_cpu_share(run->workspace, run->kernel->share_bytes, worker);
+
+    for (int64_t line = begin; line < end; line++)
+        do_line(run, line * run->kernel->cumsum.count, share);
+}
+
+/* Lines first, first + 1, ..., of width of them. */
+static void do_columns(const cumsum_run *run, int64_t first, int width,
+                       cumsum_share *share)
+{
+    const cumsum_kernel *kernel = run->kernel;
+    const mo_cumsum_call *cumsum = &kernel->cumsum;
+    number sums[COLUMNS];
+
+    for (int j = 0; j < width; j++) {
+        if (kernel->real)
+            sums[j].real = 0;
+        else
+            sums[j].integer = 0;
+    }
+    for (int64_t i = 0; i < cumsum->count; i++) {
+        int64_t row = cumsum->reverse ? cumsum->count - 1 - i : i;
+        int64_t at = first + row * cumsum->inner;
+
+        kernel->load(run->in[0], at, 1, share->loaded, width);
+        for (int j = 0; j < width; j++)
+            share->sums[j] = step(kernel, &sums[j], share->loaded[j]);
+        store(run, at, width, share->sums, share);
+    }
+}
+
+static int64_t blocks_of(const mo_cumsum_call *cumsum)
+{
+    return (cumsum->inner + COLUMNS - 1) / COLUMNS;
+}
+
+static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
+{
+    const cumsum_run *run = context;
+    const mo_cumsum_call *cumsum = &run->kernel->cumsum;
+    cumsum_share *share =
+        mo_cpu_share(run->workspace, run->kernel->share_bytes, worker);
+
+    for (int64_t block = begin; block < end; block++) {
+        int64_t outer = block / blocks_of(cumsum);
+        int64_t column = block % blocks_of(cumsum) * COLUMNS;
+        int64_t rest = cumsum->inner - column;
+
+        do_columns(run, outer * cumsum->count * cumsum->inner + column,
+                   rest < COLUMNS ? (int) rest : COLUMNS, share);
+    }
+}
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+{
+    mo_elem elem = in[0].desc.elem;
+    cumsum_kernel *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->cumsum = call->u.cumsum;
+    made->elem = elem;
+    made->real = mo_elem_is_real(elem);
+    made->load = mo_load_fn_of(elem, true);
+    made->store = mo_store_fn_of(elem, true);
+    status = mo_finish_make(call, out, &made->finish, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    made->share_bytes = sizeof(cumsum_share) + mo_finish_scratch(&made->finish);
+    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+                     const void *const *in, void *const *out, void *workspace,
+                     mo_error *err)
+{
+    const cumsum_kernel *made = (const cumsum_kernel *) kernel;
+    const mo_cumsum_call *cumsum = &made->cumsum;
+    cumsum_run context = { made, in, out[0], workspace };
+    int64_t lines;
+
+    (void) err;
+    if (cumsum->count == 0)
+        return MO_OK;
+    lines = cumsum->count < GRAIN ? GRAIN / cumsum->count : 1;
+    if (cumsum->inner == 1)
+        mo_crew_split(unit->crew, cumsum->outer, lines, do_lines, &context);
+    else
+        mo_crew_split(unit->crew, cumsum->outer * blocks_of(cumsum),
+                      (lines + COLUMNS - 1) / COLUMNS, do_blocks, &context);
+    return MO_OK;
+}
+
+static void drop(mo_kernel *kernel)
+{
+    mo_finish_clear(&((cumsum_kernel *) kernel)->finish);
+    free(kernel);
+}
+
+const mo_cpu_maker mo_cpu_cumsum = { prepare, run, drop };

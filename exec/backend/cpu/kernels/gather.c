@@ -1,0 +1,229 @@
+/*
+ * Gathers.  Whatever an index means, it picks a slice of contiguous elements;
+ * slices are picked by all members of the crew.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/check_call.h"
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/kernels/index_bounds.h"
+
+enum { JOB_BYTES = 1 << 15 };
+
+typedef struct gather_kernel {
+    mo_kernel base;
+    mo_gather_call gather;
+    mo_elem index_elem;
+    int64_t n_slices;
+    size_t width; /* bytes of a slice */
+    /* ND: the slices that a step along each of dims passes. */
+    int64_t steps[MO_MAX_RANK];
+    int64_t per_batch; /* ND: slices of the data in a batch */
+    /* ELEMENTS: the data's strides. */
+    int64_t strides[MO_MAX_RANK];
+} gather_kernel;
+
+typedef struct gather_run {
+    const gather_kernel *kernel;
+    const char *data;
+    char *result;
+    mo_cpu_indices indices;
+} gather_run;
+
+static void copy_slice(gather_run *run, int64_t to, int64_t from)
+{
+    size_t width = run->kernel->width;
+    char *out = run->result + (size_t) to * width;
+    const char *in = run->data + (size_t) from * width;
+
+    switch (width) {
+    case 4:
+        memcpy(out, in, 4);
+        break;
+    case 8:
+        memcpy(out, in, 8);
+        break;
+    default:
+        memcpy(out, in, width);
+    }
+}
+
+/* Slices are [batch][outer][count]. */
+static void pick_along_axis(void *context, int64_t begin, int64_t end,
+                            int worker)
+{
+    gather_run *run = context;
+    const mo_gather_call *g = &run->kernel->gather;
+
+    (void) worker;
+    for (int64_t i = begin; i < end;) {
+        int64_t row = i / g->count, which = i % g->count;
+        int64_t first = row / g->outer * g->count; /* index of its batch */
+        int64_t left = g->count - which;
+        int64_t stop = left < end - i ? i + left : end;
+
+        for (; i < stop; i++, which++) {
+            int64_t at = mo_cpu_index(&run->indices, first + which, g->axis);
+
+            if (at >= 0)
+                copy_slice(run, i, row * g->axis + at);
+        }
+    }
+}
+
+/* Slices are [batch][count]. */
+static void pick_tuples(void *context, int64_t begin, int64_t end, int worker)
+{
+    gather_run *run = context;
+    const gather_kernel *kernel = run->kernel;
+    const mo_gather_call *g = &kernel->gather;
+
+    (void) worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = i / g->count * kernel->per_batch;
+        bool right = true;
+
+        for (int d = 0; d < g->depth; d++) {
+            int64_t at =
+                mo_cpu_index(&run->indices, i * g->depth + d, g->dims[d]);
+
+            right = right && at >= 0;
+            from += at * kernel->steps[d];
+        }
+        if (right)
+            copy_slice(run, i, from);
+    }
+}
+
+/* Where element i of the result would be in the data, were its index 0. */
+static int64_t base_of(const gather_kernel *kernel, int64_t i)
+{
+    const mo_shape *shape = &kernel->gather.result;
+    int64_t base = 0;
+
+    for (int d = shape->rank; d-- > 0;) {
+        if (d != kernel->gather.at)
+            base += i % shape->dims[d] * kernel->strides[d];
+        i /= shape->dims[d];
+    }
+    return base;
+}
+
+static void pick_elements(void *context, int64_t begin, int64_t end, int worker)
+{
+    gather_run *run = context;
+    const gather_kernel *kernel = run->kernel;
+    const mo_gather_call *g = &kernel->gather;
+    int64_t row = g->result.dims[g->result.rank - 1];
+    bool along_row = g->at == g->result.rank - 1;
+
+    (void) worker;
+    for (int64_t i = begin; i < end;) {
+        int64_t base = base_of(kernel, i), left = row - i % row;
+        int64_t stop = left < end - i ? i + left : end;
+
+        for (int64_t step = 0; i < stop; i++, step++) {
+            int64_t at = mo_cpu_index(&run->indices, i, g->data.dims[g->at]);
+
+            if (at >= 0)
+                copy_slice(run, i,
+                           base + at * kernel->strides[g->at] +
+                               (along_row ? 0 : step));
+        }
+    }
+}
+
+/* Within how many elements the index number i must be. */
+static int64_t size_for(const mo_gather_call *g, int64_t i)
+{
+    switch (g->kind) {
+    case MO_GATHER_AXIS:
+        return g->axis;
+    case MO_GATHER_ND:
+        return g->dims[i % (g->depth > 0 ? g->depth : 1)];
+    default:
+        return g->data.dims[g->at];
+    }
+}
+
+static mo_status run_gather(mo_unit *unit, const mo_kernel *kernel,
+                            const void *const *in, void *const *out,
+                            void *workspace, mo_error *err)
+{
+    static mo_crew_range *const ways[] = {
+        [MO_GATHER_AXIS] = pick_along_axis,
+        [MO_GATHER_ELEMENTS] = pick_elements,
+        [MO_GATHER_ND] = pick_tuples,
+    };
+    const gather_kernel *g = (const gather_kernel *) kernel;
+    gather_run run = { g, in[0], out[0], { in[1], g->index_elem, -1 } };
+    int64_t at_once = JOB_BYTES / (int64_t) (g->width + 1) + 1;
+    int64_t wrong;
+
+    (void) workspace;
+    if (g->width == 0)
+        return MO_OK;
+    mo_crew_split(unit->crew, g->n_slices, at_once, ways[g->gather.kind], &run);
+    wrong = atomic_load(&run.indices.first_wrong);
+    return mo_cpu_index_verdict(
+        &run.indices, wrong < 0 ? 0 : size_for(&g->gather, wrong), err);
+}
+
+static void set_sizes(gather_kernel *kernel, size_t element)
+{
+    const mo_gather_call *g = &kernel->gather;
+    int64_t inner = g->kind == MO_GATHER_ELEMENTS ? 1 : g->inner;
+    int64_t stride = 1;
+
+    kernel->width = (size_t) inner * element;
+    switch (g->kind) {
+    case MO_GATHER_AXIS:
+        kernel->n_slices = g->batch * g->outer * g->count;
+        break;
+    case MO_GATHER_ND:
+        kernel->n_slices = g->batch * g->count;
+        kernel->per_batch = 1;
+        for (int d = g->depth; d-- > 0;) {
+            kernel->steps[d] = kernel->per_batch;
+            kernel->per_batch *= g->dims[d];
+        }
+        break;
+    default:
+        kernel->n_slices = mo_shape_elements(&g->result);
+        for (int d = g->data.rank; d-- > 0;) {
+            kernel->strides[d] = stride;
+            stride *= g->data.dims[d];
+        }
+    }
+}
+
+static void drop_gather(mo_kernel *kernel)
+{
+    free(kernel);
+}
+
+static mo_status prepare_gather(mo_unit *unit, const mo_call *call,
+                                const mo_call_operand *in, const mo_desc *out,
+                                mo_kernel **kernel, size_t *workspace,
+                                mo_error *err)
+{
+    mo_status status = mo_check_gather(call, in, out, err);
+    gather_kernel *gather;
+
+    assert(!call->after);
+    (void) unit, (void) workspace;
+    if (status != MO_OK)
+        return status;
+    gather = calloc(1, sizeof *gather);
+    if (!gather)
+        return mo_fail_memory(err);
+    gather->gather = call->u.gather;
+    gather->index_elem = in[1].desc.elem;
+    set_sizes(gather, mo_elem_bytes(out[0].elem));
+    *kernel = &gather->base;
+    return MO_OK;
+}
+
+const mo_cpu_maker mo_cpu_gather = { prepare_gather, run_gather, drop_gather };

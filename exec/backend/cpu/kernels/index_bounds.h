@@ -1,0 +1,67 @@
+/*
+ * index.h - indices that come with the data.
+ *
+ * They count from the end when negative, and whatever they are, nothing outside
+ * of a tensor is touched: the first one that is out of range, in the order of
+ * the indices, becomes an error when the kernel is done.
+ */
+#ifndef MO_EXEC_BACKEND_CPU_KERNELS_INDEX_BOUNDS_H
+#define MO_EXEC_BACKEND_CPU_KERNELS_INDEX_BOUNDS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/tensor/elem.h"
+
+typedef struct mo_cpu_indices {
+    const void *data;
+    mo_elem elem;                /* an integer type */
+    _Atomic int64_t first_wrong; /* -1: none so far */
+} mo_cpu_indices;
+
+static inline int64_t mo_cpu_index_raw(const mo_cpu_indices *indices, int64_t i)
+{
+    switch (indices->elem) {
+    case MO_I64:
+    case MO_U64:
+        return ((const int64_t *) indices->data)[i];
+    case MO_I32:
+        return ((const int32_t *) indices->data)[i];
+    case MO_U32:
+        return ((const uint32_t *) indices->data)[i];
+    case MO_I16:
+        return ((const int16_t *) indices->data)[i];
+    case MO_U16:
+        return ((const uint16_t *) indices->data)[i];
+    case MO_I8:
+        return ((const int8_t *) indices->data)[i];
+    default:
+        return ((const uint8_t *) indices->data)[i];
+    }
+}
+
+/* Remembers that index i is out of range. */
+void mo_cpu_index_wrong(mo_cpu_indices *indices, int64_t i);
+
+/* Index i within size elements, counted from the front; -1 when it is out of
+ * range, which is remembered. */
+static inline int64_t mo_cpu_index(mo_cpu_indices *indices, int64_t i,
+                                   int64_t size)
+{
+    int64_t at = mo_cpu_index_raw(indices, i);
+
+    at = at < 0 ? at + size : at;
+    if (at >= 0 && at < size)
+        return at;
+    mo_cpu_index_wrong(indices, i);
+    return -1;
+}
+
+/* MO_OK, or the error of the first one that was out of range: it should have
+ * been within so many elements. */
+mo_status mo_cpu_index_verdict(const mo_cpu_indices *indices, int64_t size,
+                               mo_error *err);
+
+#endif

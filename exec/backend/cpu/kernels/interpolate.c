@@ -1,0 +1,60 @@
+#include "exec/backend/cpu/kernels/interpolate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "exec/backend/check_call.h"
+
+/* A kernel of one of the two ways; the outer one belongs to the backend. */
+typedef struct interpolate_kernel {
+    mo_kernel base;
+    const mo_cpu_maker *way;
+    mo_kernel *inner;
+} interpolate_kernel;
+
+static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
+                                     const mo_call_operand *in,
+                                     const mo_desc *out, mo_kernel **kernel,
+                                     size_t *workspace, mo_error *err)
+{
+    const mo_interpolate_call *c = &call->u.interpolate;
+    interpolate_kernel *made;
+    mo_status status = mo_check_interpolate(call, in, out, err);
+
+    assert(!call->after);
+    if (status != MO_OK)
+        return status;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    made->way =
+        c->mode == MO_INTERPOLATE_NEAREST ? &mo_cpu_nearest : &mo_cpu_blend;
+    status =
+        made->way->prepare(unit, call, in, out, &made->inner, workspace, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+static mo_status run_interpolate(mo_unit *unit, const mo_kernel *kernel,
+                                 const void *const *in, void *const *out,
+                                 void *workspace, mo_error *err)
+{
+    const interpolate_kernel *k = (const interpolate_kernel *) kernel;
+
+    return k->way->run(unit, k->inner, in, out, workspace, err);
+}
+
+static void drop_interpolate(mo_kernel *kernel)
+{
+    interpolate_kernel *k = (interpolate_kernel *) kernel;
+
+    k->way->drop(k->inner);
+    free(k);
+}
+
+const mo_cpu_maker mo_cpu_interpolate = { prepare_interpolate, run_interpolate,
+                                          drop_interpolate };

@@ -1,0 +1,13 @@
+/*
+ * interpolate.h - the two ways to interpolate, behind one call.
+ */
+#ifndef MO_EXEC_BACKEND_CPU_KERNELS_INTERPOLATE_H
+#define MO_EXEC_BACKEND_CPU_KERNELS_INTERPOLATE_H
+
+#include "exec/backend/cpu/cpu_backend.h"
+
+extern const mo_cpu_maker mo_cpu_nearest; /* picks elements of any type */
+extern const mo_cpu_maker mo_cpu_blend;   /* weighs them, one dimension after
+                                             the other */
+
+#endif

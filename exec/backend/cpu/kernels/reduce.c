@@ -1,0 +1,348 @@
+#include <stdlib.h>
+
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/kernels/reducer.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+
+/*
+ * Dimensions are sorted as they lie in memory and neighbours are merged.  Then
+ * the innermost one tells the way:
+ *
+ *     it goes     rows are folded, one result at a time
+ *     it stays    as many results as a block holds are gathered side by side
+ *
+ * A job makes one block of results; nobody else adds to it.
+ */
+enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
+
+typedef struct reduce_axis {
+    int64_t extent, in, out;
+    bool reduced;
+} reduce_axis;
+
+typedef struct reduce_kernel {
+    mo_kernel base;
+    mo_reduce_op op;
+    int rank;
+    reduce_axis axes[MO_MAX_RANK + 1]; /* the outermost first, at least one */
+    int64_t results, folded;           /* how many, and of how many each */
+    int64_t width, blocks;             /* results of a block along the innermost
+                                          dimension, and how many such blocks it has;
+                                          both 1 when that goes */
+    bool real, wide, direct;
+    mo_load_fn *load;
+    mo_store_fn *store;
+    const mo_fold *fold;
+    mo_finish finish;
+    size_t share_bytes;
+} reduce_kernel;
+
+/* What a worker has of its own. */
+typedef struct reduce_share {
+    mo_folded gathered[BLOCK];
+    double loaded[BLOCK], ended[BLOCK];
+    char scratch[];
+} reduce_share;
+
+typedef struct reduce_run {
+    const reduce_kernel *kernel;
+    const void *const *in;
+    void *out, *workspace;
+} reduce_run;
+
+/* ------------------------------------------------------------ dimensions -- */
+
+static void insert_axis(reduce_kernel *kernel, reduce_axis added)
+{
+    int at = kernel->rank++;
+
+    for (; at > 0 && kernel->axes[at - 1].in < added.in; at--)
+        kernel->axes[at] = kernel->axes[at - 1];
+    kernel->axes[at] = added;
+}
+
+static bool go_together(const reduce_axis *outer, const reduce_axis *inner)
+{
+    return outer->reduced == inner->reduced &&
+           outer->in == inner->in * inner->extent &&
+           (outer->reduced || outer->out == inner->out * inner->extent);
+}
+
+static void merge_axes(reduce_kernel *kernel)
+{
+    int n = 0;
+
+    for (int i = 1; i < kernel->rank; i++) {
+        reduce_axis *last = &kernel->axes[n], next = kernel->axes[i];
+
+        if (go_together(last, &next)) {
+            next.extent *= last->extent;
+            *last = next;
+        } else {
+            kernel->axes[++n] = next;
+        }
+    }
+    kernel->rank = n + 1;
+}
+
+static void set_axes(const mo_reduce_call *reduce, reduce_kernel *kernel)
+{
+    kernel->results = kernel->folded = 1;
+    for (int d = 0; d < reduce->rank; d++) {
+        reduce_axis added = { reduce->extent[d], reduce->in_stride[d],
+                              reduce->out_stride[d], reduce->reduced[d] };
+
+        *(added.reduced ? &kernel->folded : &kernel->results) *= added.extent;
+        if (added.extent != 1)
+            insert_axis(kernel, added);
+    }
+    if (kernel->rank == 0)
+        kernel->axes[kernel->rank++] = (reduce_axis){ 1, 1, 1, false };
+    merge_axes(kernel);
+}
+
+/* How many results are gathered side by side: no more than make a job worth
+ * while, so that few results of many elements are work for several, too. */
+static int64_t block_width(const reduce_kernel *kernel)
+{
+    enum { LEAST = 256 };
+    int64_t most = kernel->folded > 0 ? GRAIN / kernel->folded : BLOCK;
+
+    most = (most / LEAST + 1) * LEAST;
+    return most < BLOCK ? most : BLOCK;
+}
+
+static void set_blocks(reduce_kernel *kernel)
+{
+    const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
+    int64_t most = block_width(kernel);
+
+    kernel->width = kernel->blocks = 1;
+    if (inner->reduced)
+        return;
+    kernel->width = inner->extent < most ? inner->extent : most;
+    if (kernel->width > 0)
+        kernel->blocks = (inner->extent + kernel->width - 1) / kernel->width;
+}
+
+/* --------------------------------------------------------------- folding -- */
+
+/* n elements from at on, stride apart, as a register. */
+static const void *elements(const reduce_run *run, int64_t at, int64_t stride,
+                            int n, reduce_share *share)
+{
+    const reduce_kernel *kernel = run->kernel;
+
+    if (kernel->direct && stride == 1)
+        return (const char *) run->in[0] +
+               (size_t) at * (kernel->real && !kernel->wide ? sizeof(float)
+                                                            : sizeof(int64_t));
+    kernel->load(run->in[0], at, stride, share->loaded, n);
+    return share->loaded;
+}
+
+/* The innermost dimension, at one place of all others. */
+static void fold_inner(const reduce_run *run, int64_t at, int width,
+                       reduce_share *share)
+{
+    const reduce_kernel *kernel = run->kernel;
+    const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
+
+    if (!inner->reduced) {
+        kernel->fold->each(elements(run, at, inner->in, width, share),
+                           share->gathered, width);
+        return;
+    }
+    for (int64_t i = 0; i < inner->extent; i += BLOCK) {
+        int64_t rest = inner->extent - i;
+        int n = rest < BLOCK ? (int) rest : BLOCK;
+
+        kernel->fold->row(
+            elements(run, at + i * inner->in, inner->in, n, share),
+            share->gathered, n);
+    }
+}
+
+/* All places of the dimensions that go, but the innermost one; counted like an
+ * odometer. */
+static void fold_all(const reduce_run *run, int64_t at, int width,
+                     reduce_share *share)
+{
+    const reduce_kernel *kernel = run->kernel;
+    int64_t index[MO_MAX_RANK + 1] = { 0 };
+    int d;
+
+    do {
+        fold_inner(run, at, width, share);
+        for (d = kernel->rank - 2; d >= 0; d--) {
+            const reduce_axis *axis = &kernel->axes[d];
+
+            if (!axis->reduced)
+                continue;
+            at += axis->in;
+            if (++index[d] < axis->extent)
+                break;
+            at -= axis->in * axis->extent;
+            index[d] = 0;
+        }
+    } while (d >= 0);
+}
+
+/* --------------------------------------------------------------- storing -- */
+
+static void end_block(const reduce_kernel *kernel, int width,
+                      reduce_share *share)
+{
+    for (int i = 0; i < width; i++) {
+        const mo_folded *gathered = &share->gathered[i];
+        double real;
+
+        if (!kernel->real) {
+            ((int64_t *) share->ended)[i] =
+                mo_fold_end_int(kernel->op, gathered->integer, kernel->folded);
+            continue;
+        }
+        real = mo_fold_end(kernel->op, gathered->real, kernel->folded);
+        if (kernel->wide)
+            share->ended[i] = real;
+        else
+            ((float *) share->ended)[i] = (float) real;
+    }
+}
+
+static void store(const reduce_run *run, int64_t first, int n,
+                  const char *ended, reduce_share *share)
+{
+    if (run->kernel->real)
+        mo_finish_run(&run->kernel->finish, run->in, run->out, first, n, ended,
+                      share->scratch);
+    else
+        run->kernel->store(ended, run->out, first, n);
+}
+
+static void store_block(const reduce_run *run, int64_t first, int width,
+                        reduce_share *share)
+{
+    const reduce_kernel *kernel = run->kernel;
+    const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
+    const char *ended = (const char *) share->ended;
+    size_t bytes =
+        kernel->real && !kernel->wide ? sizeof(float) : sizeof(int64_t);
+
+    end_block(kernel, width, share);
+    if (width == 1 || inner->out == 1) {
+        store(run, first, width, ended, share);
+        return;
+    }
+    for (int i = 0; i < width; i++)
+        store(run, first + i * inner->out, 1, ended + (size_t) i * bytes,
+              share);
+}
+
+/* ------------------------------------------------------------------ jobs -- */
+
+/* Where job begins, in the input and in the result. */
+static void locate(const reduce_kernel *kernel, int64_t job, int64_t *in,
+                   int64_t *out, int *width)
+{
+    const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
+    int64_t column = job % kernel->blocks * kernel->width;
+    int64_t rest = inner->reduced ? 1 : inner->extent - column;
+
+    *width = (int) (rest < kernel->width ? rest : kernel->width);
+    *in = column * inner->in;
+    *out = column * inner->out;
+    job /= kernel->blocks;
+    for (int d = kernel->rank - 1; d-- > 0;) {
+        const reduce_axis *axis = &kernel->axes[d];
+
+        if (axis->reduced)
+            continue;
+        *in += job % axis->extent * axis->in;
+        *out += job % axis->extent * axis->out;
+        job /= axis->extent;
+    }
+}
+
+static void do_jobs(void *context, int64_t begin, int64_t end, int worker)
+{
+    const reduce_run *run = context;
+    const reduce_kernel *kernel = run->kernel;
+    reduce_share *share =
+        mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+
+    for (int64_t job = begin; job < end; job++) {
+        int64_t in, out;
+        int width;
+
+        locate(kernel, job, &in, &out, &width);
+        for (int i = 0; i < width; i++)
+            share->gathered[i] = kernel->fold->empty;
+        if (kernel->folded > 0)
+            fold_all(run, in, width, share);
+        store_block(run, out, width, share);
+    }
+}
+
+/* ---------------------------------------------------------------- kernel -- */
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+{
+    mo_elem elem = in[0].desc.elem;
+    reduce_kernel *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->op = call->u.reduce.op;
+    made->real = mo_elem_is_real(elem);
+    made->wide = elem == MO_F64;
+    made->direct = mo_elem_is_register(elem, made->wide);
+    made->load = mo_load_fn_of(elem, made->wide);
+    made->store = mo_store_fn_of(elem, made->wide);
+    made->fold = mo_fold_of(made->op, !made->real  ? MO_FOLD_INT
+                                      : made->wide ? MO_FOLD_F64
+                                                   : MO_FOLD_F32);
+    set_axes(&call->u.reduce, made);
+    set_blocks(made);
+    status = mo_finish_make(call, out, &made->finish, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    made->share_bytes = sizeof(reduce_share) + mo_finish_scratch(&made->finish);
+    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+                     const void *const *in, void *const *out, void *workspace,
+                     mo_error *err)
+{
+    const reduce_kernel *reduce = (const reduce_kernel *) kernel;
+    reduce_run context = { reduce, in, out[0], workspace };
+    const reduce_axis *inner = &reduce->axes[reduce->rank - 1];
+    int64_t lines = reduce->results, work;
+
+    (void) err;
+    if (reduce->results == 0)
+        return MO_OK;
+    if (!inner->reduced)
+        lines /= inner->extent;
+    work = reduce->width * (reduce->folded > 0 ? reduce->folded : 1);
+    mo_crew_split(unit->crew, lines * reduce->blocks,
+                  work < GRAIN ? GRAIN / work : 1, do_jobs, &context);
+    return MO_OK;
+}
+
+static void drop(mo_kernel *kernel)
+{
+    mo_finish_clear(&((reduce_kernel *) kernel)->finish);
+    free(kernel);
+}
+
+const mo_cpu_maker mo_cpu_reduce = { prepare, run, drop };

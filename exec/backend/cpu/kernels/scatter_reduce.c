@@ -1,0 +1,147 @@
+#include "exec/backend/cpu/kernels/scatter_reduce.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "exec/tensor/dense_tensor.h"
+#include "exec/tensor/half.h"
+
+/* Not a number is neither less nor more: whatever is compared with it stays. */
+#define MERGE_LOOP(type, sum, difference, product)                             \
+    do {                                                                       \
+        type *to = data;                                                       \
+        const type *from = updates;                                            \
+                                                                               \
+        for (int64_t i = 0; i < count; i++)                                    \
+            switch (op) {                                                      \
+            case MO_MERGE_ZERO:                                                \
+                to[i] = 0;                                                     \
+                break;                                                         \
+            case MO_MERGE_ONE:                                                 \
+                to[i] = 1;                                                     \
+                break;                                                         \
+            case MO_MERGE_SET:                                                 \
+                to[i] = from[i];                                               \
+                break;                                                         \
+            case MO_MERGE_SUM:                                                 \
+                to[i] = (type) (sum);                                          \
+                break;                                                         \
+            case MO_MERGE_SUB:                                                 \
+                to[i] = (type) (difference);                                   \
+                break;                                                         \
+            case MO_MERGE_PROD:                                                \
+                to[i] = (type) (product);                                      \
+                break;                                                         \
+            case MO_MERGE_MIN:                                                 \
+                to[i] = from[i] < to[i] ? from[i] : to[i];                     \
+                break;                                                         \
+            case MO_MERGE_MAX:                                                 \
+                to[i] = from[i] > to[i] ? from[i] : to[i];                     \
+                break;                                                         \
+            }                                                                  \
+    } while (0)
+
+#define MERGE_REALS(type)                                                      \
+    MERGE_LOOP(type, to[i] + from[i], to[i] - from[i], to[i] * from[i])
+
+/* By way of unsigned numbers, which wrap around. */
+#define MERGE_INTEGERS(type)                                                   \
+    MERGE_LOOP(type, (uint64_t) to[i] + (uint64_t) from[i],                    \
+               (uint64_t) to[i] - (uint64_t) from[i],                          \
+               (uint64_t) to[i] * (uint64_t) from[i])
+
+static void merge_f32(mo_merge_op op, void *data, const void *updates,
+                      int64_t count)
+{
+    MERGE_REALS(float);
+}
+
+static void merge_f64(mo_merge_op op, void *data, const void *updates,
+                      int64_t count)
+{
+    MERGE_REALS(double);
+}
+
+static float load_half(mo_elem elem, uint16_t half)
+{
+    return elem == MO_F16 ? mo_float_of_f16(half) : mo_float_of_bf16(half);
+}
+
+/* Every step is rounded to what the type holds. */
+static void merge_halves(mo_merge_op op, mo_elem elem, uint16_t *data,
+                         const uint16_t *updates, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float to = load_half(elem, data[i]), from = load_half(elem, updates[i]);
+
+        merge_f32(op, &to, &from, 1);
+        data[i] = elem == MO_F16 ? mo_f16_of_float(to) : mo_bf16_of_float(to);
+    }
+}
+
+static mo_merge_op of_booleans(mo_merge_op op)
+{
+    if (op == MO_MERGE_SUM)
+        return MO_MERGE_MAX;
+    return op == MO_MERGE_PROD ? MO_MERGE_MIN : op;
+}
+
+static void merge_integers(mo_merge_op op, mo_elem elem, void *data,
+                           const void *updates, int64_t count)
+{
+    switch (elem) {
+    case MO_I64:
+        MERGE_INTEGERS(int64_t);
+        break;
+    case MO_I32:
+        MERGE_INTEGERS(int32_t);
+        break;
+    case MO_I16:
+        MERGE_INTEGERS(int16_t);
+        break;
+    case MO_I8:
+        MERGE_INTEGERS(int8_t);
+        break;
+    case MO_U64:
+        MERGE_INTEGERS(uint64_t);
+        break;
+    case MO_U32:
+        MERGE_INTEGERS(uint32_t);
+        break;
+    case MO_U16:
+        MERGE_INTEGERS(uint16_t);
+        break;
+    default:
+        MERGE_INTEGERS(uint8_t);
+    }
+}
+
+void mo_cpu_scatter_reduce(mo_merge_op op, mo_elem elem, void *data, const void *updates,
+              int64_t count)
+{
+    if (op == MO_MERGE_SET)
+        memcpy(data, updates, (size_t) count * mo_elem_bytes(elem));
+    else if (elem == MO_F32)
+        merge_f32(op, data, updates, count);
+    else if (elem == MO_F64)
+        merge_f64(op, data, updates, count);
+    else if (mo_elem_is_real(elem))
+        merge_halves(op, elem, data, updates, count);
+    else
+        merge_integers(elem == MO_BOOL ? of_booleans(op) : op, elem, data,
+                       updates, count);
+}
+
+void mo_merge_divide(mo_elem elem, void *data, int64_t i, int64_t by)
+{
+    mo_dense dense = { { elem, { 0 } }, data, false };
+    int64_t whole;
+
+    if (mo_elem_is_real(elem)) {
+        mo_dense_put(&dense, i, mo_dense_at(&dense, i) / (double) by);
+        return;
+    }
+    whole = mo_dense_int(&dense, i);
+    mo_dense_put_int(&dense, i,
+                     whole / by - (whole % by != 0 && (whole < 0) != (by < 0)));
+}

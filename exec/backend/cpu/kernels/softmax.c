@@ -1,0 +1,216 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/pointwise/pointwise.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+#include "exec/backend/cpu/kernels/row_math.h"
+
+/*
+ * Along the last dimension rows are done where they lie.  Along another one,
+ * COLUMNS neighbours are taken together: each is gathered to a row of its own,
+ * and the results go back side by side.
+ */
+enum { COLUMNS = 16, GRAIN = 4096 };
+
+typedef struct softmax_kernel {
+    mo_kernel base;
+    mo_softmax_call softmax;
+    mo_finish finish;
+    const mo_row_math *math;
+    mo_load_fn *load;
+    bool direct;        /* rows are registers as they lie */
+    size_t tile_bytes;  /* of scratch: rows, then the results turned back, */
+    size_t share_bytes; /* then the epilogue's */
+} softmax_kernel;
+
+typedef struct softmax_run {
+    const softmax_kernel *kernel;
+    const void *const *in;
+    void *out, *workspace;
+} softmax_run;
+
+/* Of a row of registers; out may be the row. */
+static void softmax_row(const softmax_kernel *kernel, const void *row,
+                        void *out)
+{
+    const mo_row_math *math = kernel->math;
+    int64_t n = kernel->softmax.count;
+    double most = math->largest(row, n);
+
+    math->exp(row, out, most, n);
+    math->scale(out, out, 0, 1 / math->sum(out, n), n);
+}
+
+/* The logarithm of it: x less the logarithm of the sum, for which out holds the
+ * exponentials in between; so it must not be the row. */
+static void log_softmax_row(const softmax_kernel *kernel, const void *row,
+                            void *out)
+{
+    const mo_row_math *math = kernel->math;
+    int64_t n = kernel->softmax.count;
+    double most = math->largest(row, n);
+
+    math->exp(row, out, most, n);
+    math->scale(row, out, most + log(math->sum(out, n)), 1, n);
+}
+
+static void do_row(const softmax_kernel *kernel, const void *row, void *out)
+{
+    if (kernel->softmax.log)
+        log_softmax_row(kernel, row, out);
+    else
+        softmax_row(kernel, row, out);
+}
+
+static void do_rows(void *context, int64_t begin, int64_t end, int worker)
+{
+    const softmax_run *run = context;
+    const softmax_kernel *kernel = run->kernel;
+    int64_t count = kernel->softmax.count;
+    size_t row_bytes = (size_t) count * kernel->math->bytes;
+    char *tile = mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+    char *scratch = tile + 2 * kernel->tile_bytes;
+
+    for (int64_t r = begin; r < end; r++) {
+        const void *row = (const char *) run->in[0] + (size_t) r * row_bytes;
+        void *out = (char *) run->out + (size_t) r * row_bytes;
+
+        if (!kernel->direct) {
+            kernel->load(run->in[0], r * count, 1, tile, (int) count);
+            row = tile;
+            out = tile + kernel->tile_bytes;
+        } else if (row == out) {
+            out = tile;
+        }
+        do_row(kernel, row, out);
+        mo_finish_run(&kernel->finish, run->in, run->out, r * count, count, out,
+                      scratch);
+    }
+}
+
+/* Rows of a tile become columns. */
+static void turn_back(const softmax_kernel *kernel, const char *rows,
+                      char *columns, int width)
+{
+    int64_t count = kernel->softmax.count;
+
+    if (kernel->math->bytes == sizeof(float)) {
+        for (int64_t c = 0; c < count; c++)
+            for (int j = 0; j < width; j++)
+                ((float *) columns)[c * width + j] =
+                    ((const float *) rows)[j * count + c];
+    } else {
+        for (int64_t c = 0; c < count; c++)
+            for (int j = 0; j < width; j++)
+                ((double *) columns)[c * width + j] =
+                    ((const double *) rows)[j * count + c];
+    }
+}
+
+static void do_tile(const softmax_run *run, int64_t first, int width,
+                    char *tile)
+{
+    const softmax_kernel *kernel = run->kernel;
+    const mo_softmax_call *softmax = &kernel->softmax;
+    size_t row_bytes = (size_t) softmax->count * kernel->math->bytes;
+    char *turned = tile + kernel->tile_bytes;
+    char *scratch = turned + kernel->tile_bytes;
+
+    for (int j = 0; j < width; j++) {
+        kernel->load(run->in[0], first + j, softmax->inner, turned,
+                     (int) softmax->count);
+        do_row(kernel, turned, tile + (size_t) j * row_bytes);
+    }
+    turn_back(kernel, tile, turned, width);
+    for (int64_t c = 0; c < softmax->count; c++)
+        mo_finish_run(&kernel->finish, run->in, run->out,
+                      first + c * softmax->inner, width,
+                      turned + (size_t) (c * width) * kernel->math->bytes,
+                      scratch);
+}
+
+static int64_t tiles_of(const mo_softmax_call *softmax)
+{
+    return (softmax->inner + COLUMNS - 1) / COLUMNS;
+}
+
+static void do_tiles(void *context, int64_t begin, int64_t end, int worker)
+{
+    const softmax_run *run = context;
+    const mo_softmax_call *softmax = &run->kernel->softmax;
+    char *tile = mo_cpu_share(run->workspace, run->kernel->share_bytes, worker);
+
+    for (int64_t t = begin; t < end; t++) {
+        int64_t outer = t / tiles_of(softmax);
+        int64_t column = t % tiles_of(softmax) * COLUMNS;
+        int64_t rest = softmax->inner - column;
+        int width = rest < COLUMNS ? (int) rest : COLUMNS;
+
+        do_tile(run, outer * softmax->count * softmax->inner + column, width,
+                tile);
+    }
+}
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+{
+    const mo_softmax_call *softmax = &call->u.softmax;
+    mo_elem elem = in[0].desc.elem;
+    bool wide = elem == MO_F64;
+    softmax_kernel *made;
+    mo_status status;
+
+    if (softmax->count > INT32_MAX / COLUMNS)
+        return mo_fail(err, MO_E_LIMIT, "softmax over %lld elements",
+                       (long long) softmax->count);
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    made->softmax = *softmax;
+    made->math = mo_row_math_of(wide);
+    made->load = mo_load_fn_of(elem, wide);
+    made->direct = mo_elem_is_register(elem, wide);
+    status = mo_finish_make(call, out, &made->finish, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    made->tile_bytes =
+        mo_cpu_lines((size_t) softmax->count * made->math->bytes *
+                     (size_t) (softmax->inner > 1 ? COLUMNS : 1));
+    made->share_bytes = 2 * made->tile_bytes + mo_finish_scratch(&made->finish);
+    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+                     const void *const *in, void *const *out, void *workspace,
+                     mo_error *err)
+{
+    const softmax_kernel *made = (const softmax_kernel *) kernel;
+    const mo_softmax_call *softmax = &made->softmax;
+    softmax_run context = { made, in, out[0], workspace };
+    int64_t count = softmax->count > 0 ? softmax->count : 1;
+    int64_t rows = count < GRAIN ? GRAIN / count : 1;
+
+    (void) err;
+    if (softmax->count == 0)
+        return MO_OK;
+    if (softmax->inner == 1)
+        mo_crew_split(unit->crew, softmax->outer, rows, do_rows, &context);
+    else
+        mo_crew_split(unit->crew, softmax->outer * tiles_of(softmax),
+                      (rows + COLUMNS - 1) / COLUMNS, do_tiles, &context);
+    return MO_OK;
+}
+
+static void drop(mo_kernel *kernel)
+{
+    mo_finish_clear(&((softmax_kernel *) kernel)->finish);
+    free(kernel);
+}
+
+const mo_cpu_maker mo_cpu_softmax = { prepare, run, drop };

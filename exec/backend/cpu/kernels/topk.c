@@ -1,0 +1,227 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/pointwise/steps.h"
+
+/*
+ * The best k of a line are kept in a heap whose top is the worst of them: most
+ * elements only look at the top.  Elements are compared by integers in the same
+ * order, whatever their type, and equal ones by their index.
+ */
+enum { BLOCK = 512, GRAIN = 8192 };
+
+typedef struct entry {
+    uint64_t key; /* the lower the better */
+    int64_t index;
+} entry;
+
+typedef struct topk_kernel {
+    mo_kernel base;
+    mo_topk_call topk;
+    mo_elem elem, index_elem;
+    size_t elem_bytes, share_bytes;
+    mo_load_fn *load;
+} topk_kernel;
+
+typedef struct topk_run {
+    const topk_kernel *kernel;
+    const void *in;
+    void *values, *indices, *workspace;
+} topk_run;
+
+/* ------------------------------------------------------------------ order --
+ */
+
+static bool is_better(const entry *a, const entry *b)
+{
+    return a->key != b->key ? a->key < b->key : a->index < b->index;
+}
+
+static bool comes_before(const entry *a, const entry *b)
+{
+    return a->index < b->index;
+}
+
+typedef bool order(const entry *a, const entry *b);
+
+/* Lets the entry at sink below those that come behind it. */
+static void sink(entry *heap, int64_t n, int64_t at, order *before)
+{
+    entry moved = heap[at];
+
+    for (int64_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && before(&heap[child], &heap[child + 1]))
+            child++;
+        if (!before(&moved, &heap[child]))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+static void make_heap(entry *heap, int64_t n, order *before)
+{
+    for (int64_t at = n / 2; at-- > 0;)
+        sink(heap, n, at, before);
+}
+
+/* A heap whose top comes last, sorted. */
+static void sort_heap(entry *heap, int64_t n, order *before)
+{
+    for (int64_t last = n - 1; last > 0; last--) {
+        entry top = heap[0];
+
+        heap[0] = heap[last];
+        heap[last] = top;
+        sink(heap, last, 0, before);
+    }
+}
+
+/* ------------------------------------------------------------------- keys --
+ */
+
+/* Of doubles, those with a sign are turned around; adding 0 makes -0 a 0. */
+static uint64_t key_of_real(double x)
+{
+    uint64_t bits, sign = UINT64_C(1) << 63;
+
+    x += 0.0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
+
+static uint64_t key_of_integer(int64_t x, bool is_signed)
+{
+    return is_signed ? (uint64_t) x ^ UINT64_C(1) << 63 : (uint64_t) x;
+}
+
+static uint64_t key_of(const topk_kernel *kernel, const void *reg, int i)
+{
+    uint64_t key;
+
+    if (mo_elem_is_real(kernel->elem))
+        key = key_of_real(((const double *) reg)[i]);
+    else
+        key =
+            key_of_integer(((const int64_t *) reg)[i], kernel->elem != MO_U64);
+    return kernel->topk.largest ? ~key : key;
+}
+
+/* ------------------------------------------------------------------ lines --
+ */
+
+static void take(entry *heap, int64_t k, const entry *found)
+{
+    if (found->index < k) {
+        heap[found->index] = *found;
+        if (found->index == k - 1)
+            make_heap(heap, k, is_better);
+    } else if (is_better(found, &heap[0])) {
+        heap[0] = *found;
+        sink(heap, k, 0, is_better);
+    }
+}
+
+/* The best of the line that begins at element first. */
+static void select_best(const topk_run *run, int64_t first, entry *heap)
+{
+    const topk_kernel *kernel = run->kernel;
+    const mo_topk_call *topk = &kernel->topk;
+    double block[BLOCK];
+
+    for (int64_t at = 0; at < topk->count; at += BLOCK) {
+        int64_t rest = topk->count - at;
+        int n = rest < BLOCK ? (int) rest : BLOCK;
+
+        kernel->load(run->in, first + at * topk->inner, topk->inner, block, n);
+        for (int i = 0; i < n; i++) {
+            entry found = { key_of(kernel, block, i), at + i };
+
+            take(heap, topk->k, &found);
+        }
+    }
+    sort_heap(heap, topk->k, is_better);
+    if (topk->sort == MO_TOPK_BY_INDEX) {
+        make_heap(heap, topk->k, comes_before);
+        sort_heap(heap, topk->k, comes_before);
+    }
+}
+
+static void store_index(const topk_run *run, int64_t at, int64_t index)
+{
+    if (run->kernel->index_elem == MO_I64)
+        ((int64_t *) run->indices)[at] = index;
+    else
+        ((int32_t *) run->indices)[at] = (int32_t) index;
+}
+
+static void do_lines(void *context, int64_t begin, int64_t end, int worker)
+{
+    const topk_run *run = context;
+    const topk_kernel *kernel = run->kernel;
+    const mo_topk_call *topk = &kernel->topk;
+    entry *heap = mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+    size_t bytes = kernel->elem_bytes;
+
+    for (int64_t line = begin; line < end; line++) {
+        int64_t outer = line / topk->inner, column = line % topk->inner;
+        int64_t from = outer * topk->count * topk->inner + column;
+        int64_t to = outer * topk->k * topk->inner + column;
+
+        select_best(run, from, heap);
+        for (int64_t i = 0; i < topk->k; i++, to += topk->inner) {
+            int64_t best = from + heap[i].index * topk->inner;
+
+            memcpy((char *) run->values + (size_t) to * bytes,
+                   (const char *) run->in + (size_t) best * bytes, bytes);
+            store_index(run, to, heap[i].index);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------- kernel --
+ */
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+{
+    mo_elem elem = in[0].desc.elem;
+    topk_kernel *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->topk = call->u.topk;
+    made->elem = elem;
+    made->index_elem = out[1].elem;
+    made->elem_bytes = mo_elem_bytes(elem);
+    made->load = mo_load_fn_of(elem, true);
+    made->share_bytes = (size_t) made->topk.k * sizeof(entry);
+    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+                     const void *const *in, void *const *out, void *workspace,
+                     mo_error *err)
+{
+    const topk_kernel *made = (const topk_kernel *) kernel;
+    const mo_topk_call *topk = &made->topk;
+    topk_run context = { made, in[0], out[0], out[1], workspace };
+
+    (void) err;
+    if (topk->k > 0)
+        mo_crew_split(unit->crew, topk->outer * topk->inner,
+                      topk->count < GRAIN ? GRAIN / topk->count : 1, do_lines,
+                      &context);
+    return MO_OK;
+}
+
+static void drop(mo_kernel *kernel)
+{
+    free(kernel);
+}
+
+const mo_cpu_maker mo_cpu_topk = { prepare, run, drop };

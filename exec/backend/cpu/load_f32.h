@@ -1,0 +1,29 @@
+/*
+ * floats.h - elements of any real type as floats.
+ *
+ * Products and windows work on floats; what is stored in another type passes
+ * through here on its way into scratch.
+ */
+#ifndef MO_EXEC_BACKEND_CPU_LOAD_F32_H
+#define MO_EXEC_BACKEND_CPU_LOAD_F32_H
+
+#include <stdint.h>
+
+#include "exec/tensor/elem.h"
+
+/* to[i] = element at + i * stride of data, for i below count. */
+void mo_floats_load(const void *data, mo_elem elem, int64_t at, int64_t stride,
+                    int64_t count, float *to);
+
+/* The same with elements of a matrix: to[i * pitch + j] = element at + i * row
+ * + j * column. */
+typedef struct mo_floats_matrix {
+    const void *data;
+    mo_elem elem;
+    int64_t at, row, column;
+} mo_floats_matrix;
+
+void mo_floats_pack(const mo_floats_matrix *from, int64_t rows, int64_t columns,
+                    float *to, int64_t pitch);
+
+#endif

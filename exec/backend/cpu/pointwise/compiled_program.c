@@ -1,0 +1,211 @@
+#include "exec/backend/cpu/pointwise/compiled_program.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/op/loop_nest.h"
+
+static void set_dims(mo_program *program, const mo_point *point,
+                     const mo_shape *shape)
+{
+    mo_loops loops = mo_loops_of(point, shape);
+
+    program->rank = loops.rank;
+    memcpy(program->extent, loops.extent, sizeof program->extent);
+    for (int i = 0; i < program->n_sources; i++)
+        memcpy(program->sources[i].stride, loops.stride[i],
+               sizeof program->sources[i].stride);
+    program->row = program->extent[program->rank - 1];
+}
+
+/* --------------------------------------------------------------- operands --
+ */
+
+/* After how many elements it begins again; 0 when it never does, or too late.
+ */
+static int64_t period_of(const mo_program *program, const mo_source *source)
+{
+    int64_t period = 1;
+    int d = 0;
+
+    while (d < program->rank && source->stride[d] == 0)
+        d++;
+    for (; d < program->rank; d++) {
+        if (program->extent[d] > MO_PROGRAM_PATTERN)
+            return 0;
+        period *= program->extent[d];
+        if (period > MO_PROGRAM_PATTERN)
+            return 0;
+    }
+    return period;
+}
+
+static bool is_whole(const mo_program *program, const mo_source *source)
+{
+    int64_t dense = 1;
+
+    for (int d = program->rank; d-- > 0;) {
+        if (source->stride[d] != dense)
+            return false;
+        dense *= program->extent[d];
+    }
+    return true;
+}
+
+static void set_source(mo_program *program, const mo_point_operand *operand,
+                       bool wide, mo_source *source)
+{
+    source->elem_bytes = mo_elem_bytes(operand->elem);
+    source->reg_bytes = mo_elem_is_real(operand->elem) && !wide
+                            ? sizeof(float)
+                            : sizeof(int64_t);
+    source->load = mo_load_fn_of(operand->elem, wide);
+    source->direct = mo_elem_is_register(operand->elem, wide);
+    source->offset = operand->access.offset;
+    source->period = period_of(program, source);
+    source->kind = is_whole(program, source) ? MO_SOURCE_WHOLE
+                   : source->period > 0      ? MO_SOURCE_PATTERN
+                                             : MO_SOURCE_ROWS;
+}
+
+static void set_sources(mo_program *program, const mo_point *point, bool sums,
+                        bool wide)
+{
+    bool rows = false;
+
+    for (int i = 0; i < program->n_sources; i++) {
+        mo_source *source = &program->sources[i];
+        mo_point_operand operand = point->operands[i];
+        bool computed = sums && i == 0;
+
+        if (computed)
+            operand.elem = operand.elem == MO_F64 ? MO_F64 : MO_F32;
+        set_source(program, &operand, wide, source);
+        if (computed)
+            source->kind = MO_SOURCE_SUMS;
+        rows = rows || (source->used && source->kind == MO_SOURCE_ROWS);
+    }
+    program->by_row = rows && program->row >= MO_PROGRAM_LONG;
+}
+
+/* ------------------------------------------------------------------ steps --
+ */
+
+static void set_steps(mo_program *program, const mo_point *point, bool wide)
+{
+    bool used[MO_POINT_MAX_REGISTERS] = { false };
+
+    mo_point_mark_used(point, used);
+    for (int i = 0; i < point->n_operands; i++)
+        program->sources[i].used = used[i];
+    for (int i = 0; i < point->n_steps; i++) {
+        mo_program_step *step = &program->steps[program->n_steps];
+
+        if (!used[point->n_operands + i])
+            continue;
+        step->fn = mo_point_fn_of(point->steps[i].op, wide);
+        step->step = point->steps[i];
+        step->arity = mo_point_kind_of(step->step.op).arity;
+        step->reg = point->n_operands + i;
+        program->n_steps++;
+    }
+    program->result = point->result;
+}
+
+/* ---------------------------------------------------------------- scratch --
+ */
+
+/* Which step reads a register last; n_steps for the result. */
+static int last_use(const mo_program *program, int reg)
+{
+    if (reg == program->result)
+        return program->n_steps;
+    for (int i = program->n_steps; i-- > 0;) {
+        const mo_program_step *made = &program->steps[i];
+        const mo_point_step *step = &made->step;
+
+        if (step->a == reg || (made->arity > 1 && step->b == reg) ||
+            (made->arity > 2 && step->c == reg))
+            return i;
+    }
+    return -1;
+}
+
+enum { SLOT = MO_PROGRAM_BLOCK * sizeof(int64_t) };
+
+/* Operands keep their place throughout. */
+static size_t place_sources(mo_program *program)
+{
+    size_t byte = 0;
+
+    for (int i = 0; i < program->n_sources; i++) {
+        mo_source *source = &program->sources[i];
+
+        source->scratch_byte = byte;
+        if (source->used)
+            byte += source->kind == MO_SOURCE_PATTERN ? 2 * SLOT : SLOT;
+    }
+    return byte;
+}
+
+/* A step's result goes to the first place that nobody reads any more, and never
+ * to one that the step itself reads: registers differ in width. */
+static void place_steps(mo_program *program, size_t byte)
+{
+    int busy_until[MO_POINT_MAX_STEPS], n_slots = 0;
+
+    for (int i = 0; i < program->n_steps; i++) {
+        int slot = 0;
+
+        while (slot < n_slots && busy_until[slot] >= i)
+            slot++;
+        if (slot == n_slots)
+            n_slots++;
+        busy_until[slot] = last_use(program, program->steps[i].reg);
+        program->steps[i].scratch_byte = byte + (size_t) slot * SLOT;
+    }
+    program->scratch_bytes = byte + (size_t) n_slots * SLOT;
+}
+
+/* --------------------------------------------------------------------- new --
+ */
+
+mo_status mo_program_make(const mo_point *point, const mo_desc *out, bool sums,
+                          mo_program **program, mo_error *err)
+{
+    bool wide = mo_point_is_wide(point, out->elem);
+    mo_program *made = calloc(1, sizeof *made);
+
+    assert(mo_point_is_real(point, point->result) ==
+           mo_elem_is_real(out->elem));
+    if (!made)
+        return mo_fail_memory(err);
+    made->n_sources = point->n_operands;
+    made->elem = out->elem;
+    made->elem_bytes = mo_elem_bytes(out->elem);
+    made->store = mo_store_fn_of(out->elem, wide);
+    set_dims(made, point, &out->shape);
+    set_steps(made, point, wide);
+    set_sources(made, point, sums, wide);
+    made->into_out = made->n_steps > 0 && mo_elem_is_register(out->elem, wide);
+    place_steps(made, place_sources(made));
+    *program = made;
+    return MO_OK;
+}
+
+mo_status mo_program_new(const mo_point *point, const mo_desc *out,
+                         mo_program **program, mo_error *err)
+{
+    return mo_program_make(point, out, false, program, err);
+}
+
+void mo_program_free(mo_program *program)
+{
+    free(program);
+}
+
+size_t mo_program_scratch(const mo_program *program)
+{
+    return program->scratch_bytes;
+}

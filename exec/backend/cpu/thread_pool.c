@@ -1,0 +1,304 @@
+#include <config.h>
+
+#include "exec/backend/cpu/thread_pool.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/parallel_for.h"
+#include "exec/backend/backend.h"
+#include "exec/thread/cpu_pause.h"
+
+/*
+ * What there is to do is one word: the number of the round above, how many jobs
+ * of it nobody has taken below.  Taking one is an exchange of the whole word,
+ * so that a member that slept through a round cannot take a job of the next one
+ * by mistake.  work, context and n_jobs are only read by who holds a job, and
+ * only change when all are done.
+ */
+enum { LINE = 64 };
+
+/* Turns of waiting awake, some 40 us until a member sleeps and 100 us until
+ * who waits for the last job lets others have the processor.  A pause of x86 is
+ * as long as many turns elsewhere. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { SPINS = 600, JOIN_SPINS = 1500 };
+#else
+enum { SPINS = 8000, JOIN_SPINS = 20000 };
+#endif
+
+typedef struct member {
+    mo_crew *crew;
+    int number;
+    pthread_t thread;
+} member;
+
+struct mo_crew {
+    alignas(LINE) _Atomic uint64_t left;
+    alignas(LINE) atomic_int done;
+    alignas(LINE) atomic_int sleepers;
+    mo_crew_work *work;
+    void *context;
+    int n_jobs;
+    atomic_bool ends; /* with the next round, or already */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    int size, n_cpus;
+    int *cpus;
+    pthread_t caller; /* who was last told to stay on its processor */
+    bool has_caller;
+    member members[];
+};
+
+static uint32_t round_of(uint64_t left)
+{
+    return (uint32_t) (left >> 32);
+}
+
+/* Takes jobs of a round until none is left. */
+static void take_jobs(mo_crew *crew, uint32_t round, int worker)
+{
+    uint64_t left = atomic_load(&crew->left);
+
+    while (round_of(left) == round && (uint32_t) left > 0) {
+        if (!atomic_compare_exchange_weak(&crew->left, &left, left - 1))
+            continue;
+        crew->work(crew->context, crew->n_jobs - (int) (uint32_t) left, worker);
+        atomic_fetch_add(&crew->done, 1);
+        left = atomic_load(&crew->left);
+    }
+}
+
+static void sleep_until_called(mo_crew *crew, uint32_t seen)
+{
+    pthread_mutex_lock(&crew->lock);
+    atomic_fetch_add(&crew->sleepers, 1);
+    while (round_of(atomic_load(&crew->left)) == seen)
+        pthread_cond_wait(&crew->wake, &crew->lock);
+    atomic_fetch_sub(&crew->sleepers, 1);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+/* The first round after the one seen. */
+static uint32_t await_round(mo_crew *crew, uint32_t seen)
+{
+    for (int i = 0; i < SPINS; i++) {
+        uint32_t round = round_of(atomic_load(&crew->left));
+
+        if (round != seen)
+            return round;
+        mo_relax();
+    }
+    sleep_until_called(crew, seen);
+    return round_of(atomic_load(&crew->left));
+}
+
+static void *serve(void *argument)
+{
+    member *self = argument;
+    mo_crew *crew = self->crew;
+    uint32_t round = 0;
+
+    for (;;) {
+        round = await_round(crew, round);
+        if (atomic_load(&crew->ends))
+            return NULL;
+        take_jobs(crew, round, self->number);
+    }
+}
+
+/* A sleeper counts itself before it looks at the round a last time, and we tell
+ * the round before we look for sleepers: one of the two sees the other. */
+static void begin_round(mo_crew *crew, int n_jobs)
+{
+    uint64_t round = round_of(atomic_load(&crew->left)) + (uint64_t) 1;
+
+    atomic_store(&crew->left, round << 32 | (uint32_t) n_jobs);
+    if (atomic_load(&crew->sleepers) > 0) {
+        pthread_mutex_lock(&crew->lock);
+        pthread_cond_broadcast(&crew->wake);
+        pthread_mutex_unlock(&crew->lock);
+    }
+}
+
+static void await_done(mo_crew *crew)
+{
+    for (int i = 0; atomic_load(&crew->done) < crew->n_jobs; i++)
+        if (i < JOIN_SPINS)
+            mo_relax();
+        else
+            sched_yield(); /* a member may want this very processor */
+}
+
+static void stay_on(const mo_crew *crew, int number, pthread_t thread)
+{
+#ifdef __linux__
+    bool own = crew->n_cpus >= crew->size;
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (int i = 0; i < crew->n_cpus; i++)
+        if ((!own || i == number) && crew->cpus[i] < CPU_SETSIZE)
+            CPU_SET(crew->cpus[i], &set);
+    /* Where this is refused the work is as right as elsewhere. */
+    (void) pthread_setaffinity_np(thread, sizeof set, &set);
+#else
+    (void) crew, (void) number, (void) thread;
+#endif
+}
+
+static void settle_caller(mo_crew *crew)
+{
+    pthread_t self = pthread_self();
+
+    if (crew->n_cpus == 0 ||
+        (crew->has_caller && pthread_equal(crew->caller, self)))
+        return;
+    stay_on(crew, 0, self);
+    crew->caller = self;
+    crew->has_caller = true;
+}
+
+void mo_crew_run(mo_crew *crew, int n_jobs, mo_crew_work *work, void *context)
+{
+    settle_caller(crew);
+    if (crew->size == 1 || n_jobs <= 1) {
+        for (int job = 0; job < n_jobs; job++)
+            work(context, job, 0);
+        return;
+    }
+    crew->work = work;
+    crew->context = context;
+    crew->n_jobs = n_jobs;
+    atomic_store(&crew->done, 0);
+    begin_round(crew, n_jobs);
+    take_jobs(crew, round_of(atomic_load(&crew->left)), 0);
+    await_done(crew);
+}
+
+typedef struct ranges {
+    mo_crew_range *work;
+    void *context;
+    int64_t count, size;
+} ranges;
+
+static void do_range(void *context, int job, int worker)
+{
+    const ranges *r = context;
+    int64_t begin = r->size * job;
+    int64_t rest = r->count - begin;
+
+    r->work(r->context, begin, begin + (rest < r->size ? rest : r->size),
+            worker);
+}
+
+void mo_crew_split(mo_crew *crew, int64_t count, int64_t size,
+                   mo_crew_range *work, void *context)
+{
+    enum { MOST_RANGES = 1 << 16 };
+    ranges r = { .work = work, .context = context, .count = count };
+    int64_t least = (count + MOST_RANGES - 1) / MOST_RANGES;
+
+    if (count <= 0)
+        return;
+    size = size < least ? least : size;
+    r.size = size < 1 ? 1 : size;
+    mo_crew_run(crew, (int) ((count + r.size - 1) / r.size), do_range, &r);
+}
+
+int mo_crew_size(const mo_crew *crew)
+{
+    return crew->size;
+}
+
+static void end_members(mo_crew *crew, int n)
+{
+    atomic_store(&crew->ends, true);
+    begin_round(crew, 0);
+    for (int i = 1; i < n; i++)
+        pthread_join(crew->members[i].thread, NULL);
+}
+
+static mo_status begin_members(mo_crew *crew, mo_error *err)
+{
+    for (int i = 1; i < crew->size; i++) {
+        member *m = &crew->members[i];
+
+        *m = (member){ .crew = crew, .number = i };
+        if (pthread_create(&m->thread, NULL, serve, m) != 0) {
+            end_members(crew, i);
+            return mo_fail(err, MO_E_MEMORY,
+                           "cannot start %d threads; allow fewer", crew->size);
+        }
+        if (crew->n_cpus > 0)
+            stay_on(crew, i, m->thread);
+    }
+    return MO_OK;
+}
+
+static int crew_size(int threads, int n_cpus)
+{
+    int n = threads > 0 ? threads : n_cpus > 0 ? n_cpus : mo_team_cores();
+
+    return n > MO_UNIT_MOST_THREADS ? MO_UNIT_MOST_THREADS : n;
+}
+
+static void free_parts(mo_crew *crew)
+{
+    pthread_cond_destroy(&crew->wake);
+    pthread_mutex_destroy(&crew->lock);
+    free(crew->cpus);
+    free(crew);
+}
+
+static mo_crew *crew_of(int size, const int *cpus, int n_cpus)
+{
+    size_t bytes = sizeof(mo_crew) + (size_t) size * sizeof(member);
+    mo_crew *crew = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+
+    if (!crew)
+        return NULL;
+    *crew = (mo_crew){ .size = size, .n_cpus = n_cpus };
+    crew->cpus = malloc(((size_t) n_cpus + 1) * sizeof *cpus);
+    if (!crew->cpus) {
+        free(crew);
+        return NULL;
+    }
+    for (int i = 0; i < n_cpus; i++)
+        crew->cpus[i] = cpus[i];
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->wake, NULL);
+    return crew;
+}
+
+mo_status mo_crew_new(int threads, const int *cpus, int n_cpus, mo_crew **crew,
+                      mo_error *err)
+{
+    mo_crew *c;
+    mo_status status;
+
+    n_cpus = cpus ? n_cpus : 0;
+    c = crew_of(crew_size(threads, n_cpus), cpus, n_cpus);
+    if (!c)
+        return mo_fail_memory(err);
+    status = begin_members(c, err);
+    if (status != MO_OK) {
+        free_parts(c);
+        return status;
+    }
+    *crew = c;
+    return MO_OK;
+}
+
+void mo_crew_free(mo_crew *crew)
+{
+    if (!crew)
+        return;
+    end_members(crew, crew->size);
+    free_parts(crew);
+}

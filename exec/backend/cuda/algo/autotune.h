@@ -1,0 +1,34 @@
+/*
+ * choose.h - which of several ways is the fastest here, tried once.
+ *
+ * Notes of what was measured are kept in the cache: one file per GPU, driver
+ * and compiler; several processes may write it at once.  A name that is noted
+ * tells the version of a library, if it is one's.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_ALGO_AUTOTUNE_H
+#define MO_EXEC_BACKEND_CUDA_ALGO_AUTOTUNE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/backend/cuda/driver/cuda_unit.h"
+
+mo_status mo_cuda_notes_open(mo_unit *unit, mo_cuda_notes **notes,
+                             mo_error *err);
+/* Writes what is new; a cache that cannot be written is no error. */
+void mo_cuda_notes_close(mo_cuda_notes *notes);
+
+/* Enqueues candidate i once.  MO_E_SUPPORT: it cannot do this. */
+typedef mo_status mo_cuda_try(void *context, int i, CUstream stream,
+                              mo_error *err);
+
+/* key says all that the answer depends on besides the file's own; names[i] is
+ * what a candidate is called in the notes (so that a list may grow); one that
+ * is noted is not tried again.  Without options.measure, or with one candidate,
+ * the first one that works; without, notes are neither read nor made.  Any
+ * failure but MO_E_SUPPORT is returned; so is the last one when none works. */
+mo_status mo_cuda_choose(mo_unit *unit, uint64_t key, const char *const *names,
+                         int n, mo_cuda_try *try, void *context, int *best,
+                         int64_t *ns, mo_error *err);
+
+#endif

@@ -1,0 +1,104 @@
+#include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "exec/op/matmul_collapse.h"
+
+/* A window of one element that stops everywhere and sees no padding. */
+static bool is_pixel_wise(const mo_sweep *sweep)
+{
+    for (int d = 0; d < sweep->spatial; d++)
+        if (sweep->kernel[d] != 1 || sweep->stride[d] != 1 ||
+            sweep->pad_begin[d] != 0 || sweep->pad_end[d] != 0)
+            return false;
+    return true;
+}
+
+/* Pixels are rows of channels; weights are [out][in], packed or not. */
+static bool conv_as_matmul(const mo_conv_call *conv, mo_matmul_call *matmul)
+{
+    int64_t pixels = conv->batch;
+
+    if (!conv->channels_last || conv->transposed || conv->groups != 1 ||
+        !is_pixel_wise(&conv->sweep))
+        return false;
+    for (int d = 0; d < conv->sweep.spatial; d++)
+        pixels *= conv->sweep.out[d];
+    *matmul = (mo_matmul_call){
+        .m = pixels,
+        .n = conv->out_channels,
+        .k = conv->in_channels,
+        .a = { .row = conv->in_channels, .column = 1 },
+        .b = { .row = 1, .column = conv->in_channels },
+        .c = { .row = conv->out_channels, .column = 1 },
+    };
+    return true;
+}
+
+static bool as_matmul(const mo_call *call, mo_matmul_call *matmul)
+{
+    if (call->kind == MO_CALL_CONV)
+        return conv_as_matmul(&call->u.conv, matmul);
+    *matmul = call->u.matmul;
+    return call->kind == MO_CALL_MATMUL;
+}
+
+/* rows x columns elements with these strides, seen column by column; what has
+ * one row or column may lie both ways. */
+static bool lies_by_columns(int64_t rows, int64_t columns, int64_t row,
+                            int64_t column, mo_cuda_gemm_matrix *m)
+{
+    if (rows > 1 && row != 1)
+        return false;
+    *m = (mo_cuda_gemm_matrix){ .rows = rows,
+                                .columns = columns,
+                                .lead = columns > 1 ? column : rows };
+    return m->lead >= rows;
+}
+
+/* The same, transposed where that is how it lies. */
+static bool lies(int64_t rows, int64_t columns, int64_t row, int64_t column,
+                 int64_t step, mo_cuda_gemm_matrix *m)
+{
+    bool plain = lies_by_columns(rows, columns, row, column, m);
+
+    if (!plain && !lies_by_columns(columns, rows, column, row, m))
+        return false;
+    m->turned = !plain;
+    m->step = step;
+    return true;
+}
+
+/* Sizes are ints inside the library. */
+static bool fits(const mo_cuda_gemm_matrix *m)
+{
+    return m->rows > 0 && m->columns > 0 && m->rows <= INT_MAX &&
+           m->columns <= INT_MAX && m->lead <= INT_MAX;
+}
+
+bool mo_cuda_gemm_of(const mo_call *call, mo_cuda_gemm *gemm)
+{
+    mo_matmul_call f;
+    bool swapped, batched;
+
+    if (!as_matmul(call, &f))
+        return false;
+    swapped = mo_matmul_shorten(&f);
+    if (f.n_batch > 1)
+        return false;
+    batched = f.n_batch == 1;
+
+    *gemm = (mo_cuda_gemm){ .left_in = swapped ? 0 : 1,
+                            .right_in = swapped ? 1 : 0,
+                            .batch = batched ? f.extent[0] : 1 };
+    return lies(f.n, f.k, f.b.column, f.b.row, batched ? f.b.batch[0] : 0,
+                &gemm->left) &&
+           lies(f.k, f.m, f.a.column, f.a.row, batched ? f.a.batch[0] : 0,
+                &gemm->right) &&
+           lies(f.n, f.m, f.c.column, f.c.row, batched ? f.c.batch[0] : 0,
+                &gemm->result) &&
+           !gemm->result.turned && fits(&gemm->left) && fits(&gemm->right) &&
+           fits(&gemm->result) && gemm->batch > 0 && gemm->batch <= INT_MAX &&
+           gemm->left.step >= 0 && gemm->right.step >= 0;
+}

@@ -1,0 +1,221 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cuda/algo/direct.h"
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/single_kernel.h"
+#include "exec/backend/cuda/jit/codegen_window.h"
+#include "exec/op/window_geometry.h"
+
+/*
+ * A thread has WIDTH channels of ALONG neighbouring places of a row.  For each
+ * row of the window it reads what all of them see, once, and goes over it with
+ * the row's weights.  These lie as [tap][channel], so that neighbours read
+ * neighbours.
+ */
+enum { BLOCK = 128, MOST_ALONG = 4, MOST_SEEN = 12 };
+
+static const char kernel_source[] =
+    "#define SEEN ((ALONG - 1) * (int) S2 + ((int) K2 - 1) * (int) D2 + 1)\n"
+    "#define STRIPES ((O2 + ALONG - 1) / ALONG)\n"
+    "#define VECTORS (CHANNELS / WIDTH)\n"
+    "MO_DEVICE void read(const T *from, R *to)\n"
+    "{\n"
+    "    const WIDE w = read_wide(from);\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < WIDTH; i++)\n"
+    "        to[i] = load(w.x[i]);\n"
+    "}\n"
+    "MO_DEVICE void weigh(const T *weights, PLACE c, PLACE tap, R *to)\n"
+    "{\n"
+    "#if PACKED\n"
+    "    read(weights + tap * CHANNELS + c, to);\n"
+    "#else\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < WIDTH; i++)\n"
+    "        to[i] = load(weights[(c + i) * TAPS + tap]);\n"
+    "#endif\n"
+    "}\n"
+    /* One row of the window: x is where its first element would be. */
+    "#if !LONG_ROWS\n"
+    "MO_DEVICE void add_row(const T *row, const T *weights, PLACE x, PLACE c,\n"
+    "                       PLACE tap, R sums[ALONG][WIDTH])\n"
+    "{\n"
+    "    R seen[SEEN][WIDTH], w[WIDTH];\n"
+    "#pragma unroll\n"
+    "    for (int j = 0; j < SEEN; j++) {\n"
+    "        const int inside = x + j >= 0 && x + j < I2;\n"
+    "#pragma unroll\n"
+    "        for (int i = 0; i < WIDTH; i++)\n"
+    "            seen[j][i] = 0;\n"
+    "        if (inside)\n"
+    "            read(row + (x + j) * CHANNELS, seen[j]);\n"
+    "    }\n"
+    "#pragma unroll\n"
+    "    for (int k = 0; k < (int) K2; k++) {\n"
+    "        weigh(weights, c, tap + k, w);\n"
+    "#pragma unroll\n"
+    "        for (int q = 0; q < ALONG; q++)\n"
+    "#pragma unroll\n"
+    "            for (int i = 0; i < WIDTH; i++)\n"
+    "                sums[q][i] +=\n"
+    "                    seen[q * (int) S2 + k * (int) D2][i] * w[i];\n"
+    "    }\n"
+    "}\n"
+    /* The same where it is too long to be kept. */
+    "#else\n"
+    "MO_DEVICE void add_row(const T *row, const T *weights, PLACE x, PLACE c,\n"
+    "                       PLACE tap, R sums[ALONG][WIDTH])\n"
+    "{\n"
+    "    R seen[WIDTH], w[WIDTH];\n"
+    "    for (PLACE k = 0; k < K2; k++) {\n"
+    "        const PLACE at = x + k * D2;\n"
+    "        if (at < 0 || at >= I2)\n"
+    "            continue;\n"
+    "        read(row + at * CHANNELS, seen);\n"
+    "        weigh(weights, c, tap + k, w);\n"
+    "        for (int i = 0; i < WIDTH; i++)\n"
+    "            sums[0][i] += seen[i] * w[i];\n"
+    "    }\n"
+    "}\n"
+    "#endif\n"
+    "MO_KERNEL_OF(direct, BLOCK)(const T *in, const T *weights, T *out, "
+    "struct mo_extra p)\n"
+    "{\n"
+    "    const PLACE self = (PLACE) blockIdx.x * BLOCK + (int) threadIdx.x;\n"
+    "    const PLACE c = self % VECTORS * WIDTH;\n"
+    "    const PLACE o2 = self / VECTORS % STRIPES * ALONG;\n"
+    "    const PLACE line = self / VECTORS / STRIPES;\n"
+    "    const PLACE o1 = line % O1, o0 = line / O1 % O0;\n"
+    "    const PLACE image = line / O1 / O0;\n"
+    "    R sums[ALONG][WIDTH];\n"
+    "    MO_BEGIN();\n"
+    "    if (self >= (PLACE) ITEMS)\n"
+    "        return;\n"
+    "#pragma unroll\n"
+    "    for (int q = 0; q < ALONG; q++)\n"
+    "#pragma unroll\n"
+    "        for (int i = 0; i < WIDTH; i++)\n"
+    "            sums[q][i] = 0;\n"
+    "    for (PLACE k0 = 0; k0 < K0; k0++)\n"
+    "        UNROLL for (PLACE k1 = 0; k1 < K1; k1++) {\n"
+    "            const PLACE i0 = o0 * S0 - P0 + k0 * D0;\n"
+    "            const PLACE i1 = o1 * S1 - P1 + k1 * D1;\n"
+    "            const T *row =\n"
+    "                in + ((image * I0 + i0) * I1 + i1) * I2 * CHANNELS + c;\n"
+    "            if (i0 >= 0 && i0 < I0 && i1 >= 0 && i1 < I1)\n"
+    "                add_row(row, weights, o2 * S2 - P2, c,\n"
+    "                        (k0 * K1 + k1) * K2, sums);\n"
+    "        }\n"
+    "#pragma unroll\n"
+    "    for (int q = 0; q < ALONG; q++)\n"
+    "        if (o2 + q < O2)\n"
+    "            finish((line * O2 + o2 + q) * CHANNELS + c, sums[q], p, "
+    "out);\n"
+    "}\n";
+
+bool mo_direct_by_channel_fits(const mo_cuda_task *task)
+{
+    const mo_conv_call *c = &task->call->u.conv;
+
+    return c->channels_last && !c->transposed && c->groups > 1 &&
+           c->groups == c->in_channels && c->groups == c->out_channels;
+}
+
+/* ---- weights */
+
+/* From [channel][tap] to [tap][channel]. */
+static void turn(const char *from, int64_t channels, int64_t taps, size_t bytes,
+                 char *to)
+{
+    for (int64_t t = 0; t < taps; t++)
+        for (int64_t c = 0; c < channels; c++)
+            memcpy(to + (size_t) (t * channels + c) * bytes,
+                   from + (size_t) (c * taps + t) * bytes, bytes);
+}
+
+static mo_status pack(mo_unit *unit, const mo_call_operand *weights,
+                      int64_t channels, int64_t taps, mo_cuda_direct *way,
+                      mo_error *err)
+{
+    size_t bytes = (size_t) mo_desc_bytes(&weights->desc);
+    char *turned = malloc(bytes + 1);
+    mo_status status = turned ? mo_cuda_alloc(unit, bytes, &way->weights, err)
+                              : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        way->owns = true;
+        way->base.consumed |= (uint64_t) 1 << 1;
+        turn(weights->constant, channels, taps,
+             mo_elem_bytes(weights->desc.elem), turned);
+        status = mo_cuda_put(unit, way->weights, turned, bytes, err);
+    }
+    free(turned);
+    return status;
+}
+
+/* ---- source */
+
+/* Elements of a row that so many places see; may be more than can be counted.
+ */
+static double seen_by(const mo_sweep *s, int along)
+{
+    return (along - 1) * (double) s->stride[2] +
+           (double) (s->kernel[2] - 1) * (double) s->dilation[2] + 1;
+}
+
+/* As many as leave work for the whole device, and fit into registers. */
+static int along_of(const mo_unit *unit, const mo_sweep *s, int64_t items)
+{
+    int along = MOST_ALONG;
+
+    while (along > 1 && (items / along < (int64_t) unit->sms * 2 * BLOCK ||
+                         along > s->out[2] || seen_by(s, along) > MOST_SEEN))
+        along /= 2;
+    return along;
+}
+
+static void add_numbers(mo_code *code, const mo_sweep *s, int64_t channels,
+                        int along, int64_t items, bool packed)
+{
+    bool unrolls = s->kernel[1] <= 7 && s->kernel[2] <= 7;
+
+    mo_code_window(code, s);
+    mo_code_add(code,
+                "#define CHANNELS ((PLACE) %lld)\n#define ALONG %d\n"
+                "#define ITEMS %lldLL\n#define PACKED %d\n#define BLOCK %d\n"
+                "#define LONG_ROWS %d\n#define UNROLL %s\n",
+                (long long) channels, along, (long long) items, packed, BLOCK,
+                seen_by(s, along) > MOST_SEEN,
+                unrolls ? "_Pragma(\"unroll\")" : "");
+}
+
+mo_status mo_direct_by_channel(mo_unit *unit, const mo_cuda_task *task,
+                               mo_code *code, mo_cuda_direct *way,
+                               mo_error *err)
+{
+    const mo_conv_call *c = &task->call->u.conv;
+    mo_sweep s = mo_sweep_widen(&c->sweep);
+    int width = mo_cuda_finish_width(task->call, &task->out[0], c->in_channels);
+    int64_t rows = c->batch * s.out[0] * s.out[1];
+    int64_t vectors = c->in_channels / width;
+    int along = along_of(unit, &s, rows * s.out[2] * vectors);
+    int64_t items = rows * ((s.out[2] + along - 1) / along) * vectors;
+    int64_t elements = mo_desc_elements(&task->in[0].desc);
+    bool packed = task->in[1].constant != NULL;
+    mo_status status = MO_OK;
+
+    if (elements < mo_desc_elements(&task->out[0]))
+        elements = mo_desc_elements(&task->out[0]);
+    if (packed)
+        status = pack(unit, &task->in[1], c->in_channels,
+                      mo_sweep_size(s.kernel), way, err);
+    if (status != MO_OK)
+        return status;
+    mo_code_types(code, task->out[0].elem, width,
+                  mo_window_reach(&s, elements));
+    mo_code_finish(code, task->call, &task->out[0], width);
+    add_numbers(code, &s, c->in_channels, along, items, packed);
+    mo_code_text(code, kernel_source);
+    return mo_cuda_grid_of(items, BLOCK, BLOCK, &way->grid, err);
+}

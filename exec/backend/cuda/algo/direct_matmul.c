@@ -1,0 +1,77 @@
+#include "exec/backend/cuda/algo/direct.h"
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/jit/codegen_offset.h"
+
+/* Integers wrap around, in 32 bits where that is enough. */
+static const char *sum_type(mo_elem elem)
+{
+    if (mo_elem_is_real(elem))
+        return elem == MO_F64 ? "double" : "float";
+    return mo_elem_bytes(elem) == sizeof(int64_t) ? "unsigned long long"
+                                                  : "unsigned";
+}
+
+static void add_side(mo_code *code, const mo_matmul_call *c,
+                     const mo_matmul_side *side, const char *name)
+{
+    mo_code_place(code, name, c->extent, side->batch, c->n_batch);
+}
+
+static const char functions[] =
+    "MO_DEVICE A left(const T *a, PLACE z, PLACE m, PLACE k)\n"
+    "{\n"
+    "    return (A) load(a[a_of(z) + m * (PLACE) A_ROW + k * (PLACE) "
+    "A_COLUMN]);\n"
+    "}\n"
+    "MO_DEVICE A right(const T *b, PLACE z, PLACE k, PLACE n)\n"
+    "{\n"
+    "    return (A) load(b[b_of(z) + k * (PLACE) B_ROW + n * (PLACE) "
+    "B_COLUMN]);\n"
+    "}\n"
+    "MO_DEVICE PLACE to(PLACE z, PLACE m, PLACE n)\n"
+    "{\n"
+    "    return c_of(z) + m * (PLACE) C_ROW + n * (PLACE) C_COLUMN;\n"
+    "}\n";
+
+static void add_functions(mo_code *code, const mo_matmul_call *c, mo_elem elem)
+{
+    mo_code_add(code,
+                "typedef %s A;\n#define A_ROW %lldLL\n#define A_COLUMN %lldLL\n"
+                "#define B_ROW %lldLL\n#define B_COLUMN %lldLL\n"
+                "#define C_ROW %lldLL\n#define C_COLUMN %lldLL\n",
+                sum_type(elem), (long long) c->a.row, (long long) c->a.column,
+                (long long) c->b.row, (long long) c->b.column,
+                (long long) c->c.row, (long long) c->c.column);
+    add_side(code, c, &c->a, "a_of");
+    add_side(code, c, &c->b, "b_of");
+    add_side(code, c, &c->c, "c_of");
+    mo_code_text(code, functions);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+mo_status mo_direct_matmul(mo_unit *unit, const mo_cuda_task *task,
+                           mo_code *code, mo_cuda_direct *way, mo_error *err)
+{
+    const mo_matmul_call *c = &task->call->u.matmul;
+    mo_direct_tiles tiles = { .z = 1,
+                              .m = c->m,
+                              .n = c->n,
+                              .k = c->k,
+                              .left_by_k = c->a.column == 1,
+                              .right_by_k = c->b.row == 1,
+                              .to_by_m = c->c.column != 1 && c->c.row == 1 };
+    int64_t elements = larger(mo_desc_elements(&task->out[0]),
+                              larger(mo_desc_elements(&task->in[0].desc),
+                                     mo_desc_elements(&task->in[1].desc)));
+
+    for (int d = 0; d < c->n_batch; d++)
+        tiles.z *= c->extent[d];
+    mo_code_types(code, task->out[0].elem, 1, elements);
+    mo_code_finish(code, task->call, &task->out[0], 1);
+    add_functions(code, c, task->out[0].elem);
+    return mo_direct_tiles_set(unit, &tiles, code, &way->grid, err);
+}

@@ -1,0 +1,91 @@
+#include "exec/backend/cuda/algo/epilogue_kernel.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* The program as a call of its own, which its kernel points to. */
+struct mo_cuda_tail {
+    mo_call call;
+    int in[MO_POINT_MAX_OPERANDS], out[1];
+    int first_extra; /* of the call that it ends */
+    mo_kernel *kernel;
+};
+
+/* Is in[i], where there is one, of the result's type and that large? */
+static bool is_like_out(const mo_cuda_task *task, int i, int64_t elements)
+{
+    return i < 0 || (task->in[i].desc.elem == task->out[0].elem &&
+                     mo_desc_elements(&task->in[i].desc) == elements);
+}
+
+bool mo_cuda_tail_is_spared(const mo_cuda_task *task,
+                            const mo_cuda_epilogue *epilogue, int64_t columns)
+{
+    if (epilogue->residual_last && epilogue->residual >= 0 &&
+        epilogue->act != MO_CUDA_ACT_NONE)
+        return false;
+    return is_like_out(task, epilogue->bias, columns) &&
+           is_like_out(task, epilogue->residual,
+                       mo_desc_elements(&task->out[0]));
+}
+
+static void make_call(mo_cuda_tail *tail, const mo_call *ended)
+{
+    tail->first_extra = ended->first_extra;
+    tail->call.kind = MO_CALL_POINT;
+    tail->call.u.point = *ended->after;
+    tail->call.n_in = ended->after->n_operands;
+    tail->call.n_out = 1;
+    tail->call.in = tail->in;
+    tail->call.out = tail->out;
+    for (int i = 1; i < tail->call.n_in; i++)
+        tail->in[i] = i;
+    tail->call.first_extra = tail->call.n_in;
+}
+
+mo_status mo_cuda_tail_new(mo_unit *unit, const mo_cuda_task *task,
+                           mo_cuda_tail **tail, mo_error *err)
+{
+    mo_call_operand in[MO_POINT_MAX_OPERANDS];
+    mo_cuda_tail *new = calloc(1, sizeof *new);
+    mo_status status;
+
+    if (!new)
+        return mo_fail_memory(err);
+    make_call(new, task->call);
+    in[0] = (mo_call_operand){ .desc = task->out[0] };
+    for (int i = 1; i < new->call.n_in; i++)
+        in[i] = task->in[new->first_extra + i - 1];
+    status = mo_cuda_point.prepare(unit, &new->call, in, task->out,
+                                   &new->kernel, err);
+    if (status != MO_OK) {
+        mo_cuda_tail_free(unit, new);
+        return status;
+    }
+    /* Nothing is left to do when functions are compiled, nor ever needed. */
+    assert(!mo_cuda_point.settle && new->kernel->workspace == 0);
+    *tail = new;
+    return MO_OK;
+}
+
+void mo_cuda_tail_free(mo_unit *unit, mo_cuda_tail *tail)
+{
+    if (!tail)
+        return;
+    if (tail->kernel)
+        mo_cuda_point.drop(unit, tail->kernel);
+    free(tail);
+}
+
+mo_status mo_cuda_tail_enqueue(mo_unit *unit, const mo_cuda_tail *tail,
+                               const void *const *in, void *const *out,
+                               CUstream stream, mo_error *err)
+{
+    const void *operands[MO_POINT_MAX_OPERANDS];
+
+    operands[0] = out[0];
+    for (int i = 1; i < tail->call.n_in; i++)
+        operands[i] = in[tail->first_extra + i - 1];
+    return mo_cuda_point.enqueue(unit, tail->kernel, operands, out, NULL,
+                                 stream, err);
+}

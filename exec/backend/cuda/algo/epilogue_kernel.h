@@ -1,0 +1,31 @@
+/*
+ * tail.h - the epilogue of a call as a kernel of its own, over the result where
+ * it lies: behind what a library does, whatever the program.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_ALGO_EPILOGUE_KERNEL_H
+#define MO_EXEC_BACKEND_CUDA_ALGO_EPILOGUE_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/backend/cuda/algo/algo.h"
+
+/* May a library do all of it that knows the activation?  It adds a bias of
+ * columns numbers and a residual, both of the result's type, before it. */
+bool mo_cuda_tail_is_spared(const mo_cuda_task *task,
+                            const mo_cuda_epilogue *epilogue, int64_t columns);
+
+typedef struct mo_cuda_tail mo_cuda_tail;
+
+/* The task's call has an epilogue; the task lives as long as the tail. */
+mo_status mo_cuda_tail_new(mo_unit *unit, const mo_cuda_task *task,
+                           mo_cuda_tail **tail, mo_error *err);
+void mo_cuda_tail_free(mo_unit *unit, mo_cuda_tail *tail); /* NULL is fine */
+
+/* in and out are the call's; out[0] holds what the program is given. */
+mo_status mo_cuda_tail_enqueue(mo_unit *unit, const mo_cuda_tail *tail,
+                               const void *const *in, void *const *out,
+                               CUstream stream, mo_error *err);
+
+#endif

@@ -1,0 +1,342 @@
+#include "exec/backend/cuda/algo/fold_batchnorm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The epilogue while it is read: registers up to `last` are an affine function
+ * of what the product gives, by channel. */
+typedef struct folding {
+    const mo_call *call;
+    const mo_call_operand *in;
+    const mo_desc *out;
+    int channel; /* the dimension of the result */
+    int64_t channels;
+    int last;    /* the register that is scale * product + bias so far */
+    int n_steps; /* how many steps it took */
+    bool scales; /* not only a bias */
+    double *scale, *bias;
+} folding;
+
+/* ----------------------------------------------------------------- channels */
+
+static int channel_of(const mo_call *call, const mo_desc *out)
+{
+    return call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
+}
+
+/* A product of one matrix of weights: columns are channels. */
+static bool has_columns(const mo_matmul_call *m, const mo_desc *out)
+{
+    if (out->shape.rank < 1 || out->shape.dims[out->shape.rank - 1] != m->n ||
+        m->c.column != 1)
+        return false;
+    for (int d = 0; d < m->n_batch; d++)
+        if (m->b.batch[d] != 0 && m->extent[d] > 1)
+            return false;
+    return true;
+}
+
+static bool has_channels(const mo_call *call, const mo_desc *out)
+{
+    if (call->kind == MO_CALL_CONV)
+        return out->shape.rank > 1 && !call->u.conv.transposed &&
+               out->shape.dims[1] == call->u.conv.out_channels;
+    return call->kind == MO_CALL_MATMUL && has_columns(&call->u.matmul, out);
+}
+
+/* The operand of the epilogue as numbers by channel; false: it is none. */
+static bool is_by_channel(const folding *f, int reg)
+{
+    const mo_point_operand *operand = &f->call->after->operands[reg];
+    const mo_call_operand *in;
+
+    if (reg < 1 || reg >= f->call->after->n_operands)
+        return false;
+    in = &f->in[f->call->first_extra + reg - 1];
+    if (!in->constant || !mo_elem_is_real(operand->elem) ||
+        operand->access.offset != 0)
+        return false;
+    for (int d = 0; d < f->out->shape.rank; d++)
+        if (operand->access.stride[d] != 0 && f->out->shape.dims[d] > 1 &&
+            (d != f->channel || operand->access.stride[d] != 1))
+            return false;
+    return true;
+}
+
+static double number_at(const folding *f, int reg, int64_t c)
+{
+    const mo_call_operand *in = &f->in[f->call->first_extra + reg - 1];
+    const mo_point_operand *operand = &f->call->after->operands[reg];
+    /* mo_dense only reads it. */
+    union {
+        const void *constant;
+        void *data;
+    } bytes = { in->constant };
+    mo_dense dense = { .desc = in->desc, .data = bytes.data };
+
+    return mo_dense_at(&dense, c * operand->access.stride[f->channel]);
+}
+
+/* -------------------------------------------------------------------- steps */
+
+static bool is_used_later(const mo_point *after, int reg, int from)
+{
+    for (int s = from; s < after->n_steps; s++) {
+        const mo_point_step *step = &after->steps[s];
+        int arity = mo_point_kind_of(step->op).arity;
+
+        if ((arity > 0 && step->a == reg) || (arity > 1 && step->b == reg) ||
+            (arity > 2 && step->c == reg))
+            return true;
+    }
+    return after->result == reg;
+}
+
+static void apply(folding *f, const mo_point_step *step, int other, bool first)
+{
+    for (int64_t c = 0; c < f->channels; c++) {
+        double x = other > 0 ? number_at(f, other, c) : 0;
+        double *scale = &f->scale[c], *bias = &f->bias[c];
+
+        switch (step->op) {
+        case MO_POINT_ADD:
+            *bias += x;
+            break;
+        case MO_POINT_SUBTRACT:
+            *scale = first ? *scale : -*scale;
+            *bias = first ? *bias - x : x - *bias;
+            break;
+        case MO_POINT_MULTIPLY:
+            *scale *= x;
+            *bias *= x;
+            break;
+        case MO_POINT_DIVIDE:
+            *scale /= x;
+            *bias /= x;
+            break;
+        case MO_POINT_AFFINE:
+            *scale *= step->x;
+            *bias = *bias * step->x + step->y;
+            break;
+        default: /* rounding to a shorter type is left to the end */
+            break;
+        }
+    }
+}
+
+/* Takes step s in, if it goes on from the last register with constants. */
+static bool take(folding *f, int s)
+{
+    const mo_point_step *step = &f->call->after->steps[s];
+    bool first = step->a == f->last;
+    int other = first ? step->b : step->a;
+
+    switch (step->op) {
+    case MO_POINT_ADD:
+    case MO_POINT_MULTIPLY:
+    case MO_POINT_SUBTRACT:
+        if ((!first && step->b != f->last) || !is_by_channel(f, other))
+            return false;
+        break;
+    case MO_POINT_DIVIDE:
+        if (!first || !is_by_channel(f, other))
+            return false;
+        break;
+    case MO_POINT_AFFINE:
+    case MO_POINT_ROUND_TO:
+        if (!first)
+            return false;
+        other = 0;
+        break;
+    default:
+        return false;
+    }
+    if (is_used_later(f->call->after, f->last, s + 1))
+        return false;
+    apply(f, step, other, first);
+    f->scales |= step->op != MO_POINT_ADD && step->op != MO_POINT_ROUND_TO;
+    f->last = f->call->after->n_operands + s;
+    return true;
+}
+
+/* ------------------------------------------------------------------- result */
+
+static float *as_floats(const double *numbers, int64_t n)
+{
+    float *floats = malloc(((size_t) n + 1) * sizeof *floats);
+
+    for (int64_t i = 0; floats && i < n; i++)
+        floats[i] = (float) numbers[i];
+    return floats;
+}
+
+/* Operands of the rest: the product, the bias, and those that are still read;
+ * where[] tells the new number of every register. */
+static void keep_operands(const folding *f, mo_cuda_folded *to, int *where)
+{
+    const mo_point *after = f->call->after;
+    mo_point *rest = &to->after;
+    mo_point_operand bias = { .elem = MO_F32 };
+
+    bias.access.stride[f->channel] = 1;
+    rest->operands[0] = after->operands[0];
+    rest->operands[1] = bias;
+    rest->n_operands = 2;
+    to->from[2] = MO_CUDA_FOLD_BIAS;
+    for (int i = 1; i < after->n_operands; i++) {
+        if (!is_used_later(after, i, f->n_steps))
+            continue;
+        where[i] = rest->n_operands;
+        to->from[rest->n_operands + 1] = f->call->first_extra + i - 1;
+        rest->operands[rest->n_operands++] = after->operands[i];
+    }
+}
+
+static void keep_steps(const folding *f, mo_cuda_folded *to, int *where)
+{
+    const mo_point *after = f->call->after;
+
+    where[f->last] = mo_point_push(
+        &to->after, (mo_point_step){ .op = MO_POINT_ADD, .a = 0, .b = 1 });
+    for (int s = f->n_steps; s < after->n_steps; s++) {
+        mo_point_step step = after->steps[s];
+
+        step.a = where[step.a];
+        step.b = where[step.b];
+        step.c = where[step.c];
+        where[after->n_operands + s] = mo_point_push(&to->after, step);
+    }
+    to->after.result = where[after->result];
+    to->after.out = after->out;
+}
+
+static void make_call(const folding *f, mo_cuda_folded *to)
+{
+    int where[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS] = { 0 };
+
+    keep_operands(f, to, where);
+    keep_steps(f, to, where);
+    to->call = *f->call;
+    to->call.n_in = to->after.n_operands + 1;
+    to->call.in = to->in;
+    to->call.out = to->out;
+    to->call.n_out = 1;
+    to->call.after = &to->after;
+    to->call.first_extra = 2;
+    to->from[0] = 0;
+    to->from[1] = 1;
+    for (int i = 0; i < to->call.n_in; i++)
+        to->in[i] = i;
+    to->out[0] = to->call.n_in;
+}
+
+static mo_status fold(folding *f, mo_cuda_folded *folded, bool *folds,
+                      mo_error *err)
+{
+    for (int64_t c = 0; c < f->channels; c++)
+        f->scale[c] = 1;
+    while (f->n_steps < f->call->after->n_steps && take(f, f->n_steps))
+        f->n_steps++;
+    /* One operand more than there was, and one step. */
+    *folds = f->scales && f->call->after->n_operands < MO_POINT_MAX_OPERANDS;
+    if (!*folds)
+        return MO_OK;
+    folded->channels = f->channels;
+    folded->scale = as_floats(f->scale, f->channels);
+    folded->bias = as_floats(f->bias, f->channels);
+    if (!folded->scale || !folded->bias) {
+        mo_cuda_folded_clear(folded);
+        return mo_fail_memory(err);
+    }
+    make_call(f, folded);
+    return MO_OK;
+}
+
+mo_status mo_cuda_fold(const mo_call *call, const mo_call_operand *in,
+                       const mo_desc *out, mo_cuda_folded *folded, bool *folds,
+                       mo_error *err)
+{
+    folding f = { .call = call, .in = in, .out = out };
+    mo_status status;
+
+    memset(folded, 0, sizeof *folded);
+    *folds = false;
+    if (!call->after || !has_channels(call, out) || !in[1].constant ||
+        in[1].desc.elem != out->elem ||
+        (out->elem != MO_F32 && out->elem != MO_F16 && out->elem != MO_BF16))
+        return MO_OK;
+    f.channel = channel_of(call, out);
+    f.channels = out->shape.dims[f.channel];
+    f.scale = calloc((size_t) f.channels + 1, sizeof *f.scale);
+    f.bias = calloc((size_t) f.channels + 1, sizeof *f.bias);
+    status =
+        f.scale && f.bias ? fold(&f, folded, folds, err) : mo_fail_memory(err);
+    free(f.scale);
+    free(f.bias);
+    return status;
+}
+
+void mo_cuda_folded_clear(mo_cuda_folded *folded)
+{
+    free(folded->scale);
+    free(folded->bias);
+    folded->scale = folded->bias = NULL;
+}
+
+/* ------------------------------------------------------------------ weights */
+
+/* Element i of a channel is at channel * across + i * along. */
+typedef struct laid {
+    int64_t count, across, along;
+} laid;
+
+static laid lay_of(const mo_cuda_folded *folded, const mo_desc *weights)
+{
+    const mo_matmul_call *m = &folded->call.u.matmul;
+    int64_t count = mo_desc_elements(weights) / folded->channels;
+
+    if (folded->call.kind == MO_CALL_CONV)
+        return (laid){ count, count, 1 };
+    return (laid){ m->k, m->b.column, m->b.row };
+}
+
+static void scale_floats(const mo_cuda_folded *folded, const laid *lies,
+                         float *x)
+{
+    for (int64_t i = 0; i < lies->count; i++)
+        for (int64_t c = 0; c < folded->channels && lies->along != 1; c++)
+            x[c * lies->across + i * lies->along] *= folded->scale[c];
+    for (int64_t c = 0; c < folded->channels && lies->along == 1; c++)
+        for (int64_t i = 0; i < lies->count; i++)
+            x[c * lies->across + i] *= folded->scale[c];
+}
+
+static void scale_any(const mo_cuda_folded *folded, const laid *lies,
+                      mo_dense *x)
+{
+    for (int64_t c = 0; c < folded->channels; c++)
+        for (int64_t i = 0; i < lies->count; i++) {
+            int64_t at = c * lies->across + i * lies->along;
+
+            mo_dense_put(x, at, mo_dense_at(x, at) * (double) folded->scale[c]);
+        }
+}
+
+mo_status mo_cuda_fold_weights(const mo_cuda_folded *folded,
+                               const mo_call_operand *weights, void **scaled,
+                               mo_error *err)
+{
+    size_t bytes = (size_t) mo_desc_bytes(&weights->desc);
+    laid lies = lay_of(folded, &weights->desc);
+    mo_dense dense = { .desc = weights->desc, .data = malloc(bytes + 1) };
+
+    if (!dense.data)
+        return mo_fail_memory(err);
+    memcpy(dense.data, weights->constant, bytes);
+    if (weights->desc.elem == MO_F32)
+        scale_floats(folded, &lies, dense.data);
+    else
+        scale_any(folded, &lies, &dense);
+    *scaled = dense.data;
+    return MO_OK;
+}

@@ -1,0 +1,281 @@
+#include "exec/backend/cuda/algo/pack_weights.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/parallel_for.h"
+#include "exec/backend/cuda/driver/staging_buffer.h"
+#include "exec/backend/cuda/algo/tensorcore.h"
+
+/* A matrix of rows x count x inner elements, read with these strides and
+ * written row by row, count inside of inner: [out][in][spatial] becomes
+ * [out][spatial][in]. */
+typedef struct packing {
+    const void *from;
+    unsigned char *to; /* where row first is written, and those behind it */
+    int64_t first, end;
+    mo_elem elem;
+    int64_t rows, count, inner, row, step, inner_step;
+    int64_t pitch; /* elements of a row that is written, zeros at its end */
+    bool round;    /* to TF32 */
+} packing;
+
+enum { ROWS_AT_ONCE = 32 };
+
+/* Rows that are side by side take turns, so that a turned matrix is read along
+ * its own; one that lies as it will is copied. */
+#define PACK(name, type)                                                       \
+    static void name(const packing *p, int64_t first, int64_t end)             \
+    {                                                                          \
+        const type *from = p->from;                                            \
+        type *to = (type *) (void *) p->to;                                    \
+                                                                               \
+        for (int64_t s = 0; s < p->inner; s++)                                 \
+            for (int64_t i = 0; i < p->count; i++) {                           \
+                const type *at = from + s * p->inner_step + i * p->step;       \
+                type *into = to + s * p->count + i;                            \
+                                                                               \
+                for (int64_t r = first; r < end; r++)                          \
+                    into[(r - p->first) * p->pitch] = at[r * p->row];          \
+            }                                                                  \
+    }
+PACK(pack_words, uint32_t)
+PACK(pack_halves, uint16_t)
+
+static unsigned char *row_of(const packing *p, int64_t r)
+{
+    return p->to +
+           (size_t) ((r - p->first) * p->pitch) * mo_elem_bytes(p->elem);
+}
+
+static void copy_rows(const packing *p, int64_t first, int64_t end)
+{
+    size_t size = mo_elem_bytes(p->elem);
+    const unsigned char *from = p->from;
+
+    for (int64_t r = first; r < end; r++)
+        memcpy(row_of(p, r), from + (size_t) (r * p->row) * size,
+               (size_t) p->count * size);
+}
+
+static void end_rows(const packing *p, int64_t first, int64_t end)
+{
+    size_t size = mo_elem_bytes(p->elem);
+    size_t used = (size_t) (p->count * p->inner) * size;
+    size_t all = (size_t) p->pitch * size;
+
+    for (int64_t r = first; r < end && used < all; r++)
+        memset(row_of(p, r) + used, 0, all - used);
+}
+
+/* To nearest, ties to even; infinities and NaN stay. */
+static void round_rows(const packing *p, int64_t first, int64_t end)
+{
+    uint32_t *x = (uint32_t *) (void *) row_of(p, first);
+
+    for (int64_t i = 0; i < (end - first) * p->pitch; i++) {
+        uint32_t near = (x[i] + 0xfffu + (x[i] >> 13 & 1u)) & 0xffffe000u;
+
+        x[i] = (x[i] & 0x7f800000u) == 0x7f800000u ? x[i] : near;
+    }
+}
+
+static void pack_rows(void *context, int job, int thread)
+{
+    const packing *p = context;
+    int64_t first = p->first + (int64_t) job * ROWS_AT_ONCE;
+    int64_t end = first + ROWS_AT_ONCE;
+
+    (void) thread;
+    end = end < p->end ? end : p->end;
+    if (p->step == 1 && p->inner == 1)
+        copy_rows(p, first, end);
+    else if (mo_elem_bytes(p->elem) == sizeof(uint32_t))
+        pack_words(p, first, end);
+    else
+        pack_halves(p, first, end);
+    end_rows(p, first, end);
+    if (p->round)
+        round_rows(p, first, end);
+}
+
+/* A thread has begun when another one has packed about so much. */
+static int threads_for(size_t bytes)
+{
+    enum { WORTH_A_THREAD = 1 << 20 };
+    size_t worth = bytes / WORTH_A_THREAD + 1;
+    size_t cores = (size_t) mo_team_cores();
+
+    return (int) (worth < cores ? worth : cores);
+}
+
+/* Rows from p->first to p->end, which fit into near memory. */
+static mo_status send_rows(mo_unit *unit, packing *p, CUdeviceptr memory,
+                           size_t row_bytes, mo_error *err)
+{
+    size_t bytes = (size_t) (p->end - p->first) * row_bytes;
+    int64_t jobs = (p->end - p->first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    void *near;
+    mo_status status = mo_cuda_stage_take(unit, bytes, &near, err);
+
+    if (status != MO_OK)
+        return status;
+    p->to = near;
+    mo_team_run(threads_for(bytes), (int) jobs, pack_rows, p);
+    return mo_cuda_stage_send(unit, memory + (size_t) p->first * row_bytes,
+                              bytes, err);
+}
+
+static mo_status upload(mo_unit *unit, packing *p, CUdeviceptr *memory,
+                        mo_error *err)
+{
+    size_t row_bytes, bytes;
+    int64_t at_once;
+    mo_status status;
+
+    if (!mo_size_mul((size_t) p->pitch, mo_elem_bytes(p->elem), &row_bytes) ||
+        !mo_size_mul((size_t) p->rows, row_bytes, &bytes))
+        return mo_fail_memory(err);
+    status = mo_cuda_alloc(unit, bytes, memory, err);
+    if (bytes == 0 || status != MO_OK)
+        return status;
+    at_once = (int64_t) (MO_CUDA_STAGE_BYTES / row_bytes);
+    at_once = at_once > 0 ? at_once : 1;
+    for (int64_t first = 0; first < p->rows && status == MO_OK;
+         first += at_once) {
+        p->first = first;
+        p->end = at_once < p->rows - first ? first + at_once : p->rows;
+        status = send_rows(unit, p, *memory, row_bytes, err);
+    }
+    return status;
+}
+
+/* ---- what is packed */
+
+static bool is_packed_elem(mo_elem elem)
+{
+    return elem == MO_F32 || elem == MO_F16 || elem == MO_BF16;
+}
+
+/* So that rows begin where whole copies can. */
+static int64_t pitch_of(mo_elem elem, int64_t k)
+{
+    int64_t whole = 16 / (int64_t) mo_elem_bytes(elem);
+
+    return (k + whole - 1) / whole * whole;
+}
+
+static bool conv_packing(const mo_unit *unit, const mo_cuda_task *task,
+                         packing *p)
+{
+    const mo_conv_call *c = &task->call->u.conv;
+
+    if (!c->channels_last || c->transposed || c->groups < 1)
+        return false;
+    *p = (packing){ .from = task->in[1].constant,
+                    .elem = task->in[1].desc.elem,
+                    .rows = c->out_channels,
+                    .count = c->in_channels / c->groups,
+                    .inner = 1,
+                    .inner_step = 1 };
+    for (int d = 0; d < c->sweep.spatial; d++)
+        p->inner *= c->sweep.kernel[d];
+    p->row = p->count * p->inner;
+    p->step = p->inner;
+    p->pitch = p->row;
+    p->round =
+        p->elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32;
+    return true;
+}
+
+/* Every batch index must have the same b. */
+static bool matmul_packing(const mo_unit *unit, const mo_cuda_task *task,
+                           packing *p)
+{
+    const mo_matmul_call *m = &task->call->u.matmul;
+    mo_elem elem = task->in[1].desc.elem;
+    bool round = elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32;
+
+    for (int d = 0; d < m->n_batch; d++)
+        if (m->extent[d] != 1 && m->b.batch[d] != 0)
+            return false;
+    /* What lies that way can be read where it is. */
+    if (!round && m->b.row == 1 && m->b.column == pitch_of(elem, m->k))
+        return false;
+    *p = (packing){ .from = task->in[1].constant,
+                    .elem = elem,
+                    .rows = m->n,
+                    .count = m->k,
+                    .inner = 1,
+                    .row = m->b.column,
+                    .step = m->b.row,
+                    .pitch = pitch_of(elem, m->k),
+                    .round = round };
+    return true;
+}
+
+/* Our own kernels read columns, all others weights; often they are the same. */
+static mo_status pack_conv(mo_unit *unit, mo_cuda_task *task, mo_error *err)
+{
+    bool columns = mo_cuda_wants_kind(task, "tensor");
+    bool weights = !columns || !task->only;
+    mo_status status = MO_OK;
+    int64_t pitch;
+    packing p;
+
+    if (!conv_packing(unit, task, &p))
+        return MO_OK;
+    pitch = pitch_of(p.elem, p.pitch);
+    if (weights || pitch == p.pitch)
+        status = upload(unit, &p, &task->weights, err);
+    if (status != MO_OK || !columns)
+        return status;
+    task->pitch = pitch;
+    if (pitch == p.pitch) {
+        task->columns = task->weights;
+        return MO_OK;
+    }
+    p.pitch = pitch;
+    return upload(unit, &p, &task->columns, err);
+}
+
+mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err)
+{
+    packing p;
+
+    if (!task->in[1].constant || !is_packed_elem(task->in[1].desc.elem))
+        return MO_OK;
+    if (task->call->kind == MO_CALL_CONV)
+        return pack_conv(unit, task, err);
+    if (!mo_cuda_wants_kind(task, "tensor") || !matmul_packing(unit, task, &p))
+        return MO_OK;
+    task->pitch = p.pitch;
+    return upload(unit, &p, &task->columns, err);
+}
+
+static void drop_columns(mo_unit *unit, mo_cuda_task *task)
+{
+    if (task->columns != task->weights)
+        mo_cuda_free(unit, task->columns);
+    task->columns = 0;
+}
+
+void mo_cuda_unpack(mo_unit *unit, mo_cuda_task *task)
+{
+    drop_columns(unit, task);
+    mo_cuda_free(unit, task->weights);
+    task->weights = 0;
+}
+
+void mo_cuda_unpack_but(mo_unit *unit, mo_cuda_task *task,
+                        const mo_cuda_way *way)
+{
+    if (!mo_tensor_is(way))
+        drop_columns(unit, task);
+    if ((way->consumed & 2) == 0) {
+        mo_cuda_unpack(unit, task);
+    } else if (mo_tensor_is(way) && task->columns != task->weights) {
+        mo_cuda_free(unit, task->weights);
+        task->weights = 0;
+    }
+}

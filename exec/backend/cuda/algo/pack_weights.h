@@ -1,0 +1,21 @@
+/*
+ * pack.h - constant weights laid out for the device before anything runs.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_ALGO_PACK_WEIGHTS_H
+#define MO_EXEC_BACKEND_CUDA_ALGO_PACK_WEIGHTS_H
+
+#include "base/error.h"
+#include "exec/backend/cuda/algo/algo.h"
+
+/* Fills in weights, columns and pitch of the task where it has such constants
+ * and ways that are wanted read them.  The unit's stream copies them: they are
+ * there for whatever comes behind in it.  What is filled in is given back by
+ * mo_cuda_unpack, also when this fails. */
+mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err);
+void mo_cuda_unpack(mo_unit *unit, mo_cuda_task *task);
+
+/* Gives back what the way that was chosen does not read. */
+void mo_cuda_unpack_but(mo_unit *unit, mo_cuda_task *task,
+                        const mo_cuda_way *way);
+
+#endif

@@ -1,0 +1,329 @@
+#include "exec/backend/cuda/algo/tensorcore.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/op/matmul_collapse.h"
+
+/* Offsets inside of one matrix are ints, also those of a tile beyond its end
+ * that is not read. */
+enum { MOST_AT = 1 << 30, BEYOND = 256 };
+/* Corners of windows are 16 bits each. */
+enum { MOST_SIDE = 16000, MOST_REACH = 8000 };
+/* Groups that are worth a product of their own. */
+enum { LEAST_GROUP = 16 };
+
+static bool fits(int64_t rows, int64_t pitch)
+{
+    return rows >= 0 && pitch >= 0 && rows <= MOST_AT && pitch <= MOST_AT &&
+           (double) (rows + BEYOND) * (double) pitch < MOST_AT;
+}
+
+/* ---- how many neighbours can be copied at once */
+
+static int widest(mo_elem elem)
+{
+    return 16 / (int) mo_elem_bytes(elem);
+}
+
+static void narrow(int *count, int64_t extent)
+{
+    while (extent % *count != 0)
+        *count /= 2;
+}
+
+static void narrow_all(int *count, const int64_t *strides)
+{
+    for (int d = 0; d < MO_TENSOR_BATCHES; d++)
+        narrow(count, strides[d]);
+}
+
+/* ---- products */
+
+static bool set_batches(const mo_matmul_call *f, mo_tensor_problem *p)
+{
+    mo_tensor_arguments *a = &p->arguments;
+    int first = MO_TENSOR_BATCHES - f->n_batch;
+
+    if (f->n_batch > MO_TENSOR_BATCHES)
+        return false;
+    p->batches = 1;
+    for (int d = 0; d < MO_TENSOR_BATCHES; d++)
+        a->extent[d] = 1;
+    for (int d = 0; d < f->n_batch; d++) {
+        if (f->extent[d] > USHRT_MAX)
+            return false;
+        p->batches *= f->extent[d];
+        a->extent[first + d] = (int) f->extent[d];
+        a->a_batch[first + d] = f->a.batch[d];
+        a->b_batch[first + d] = f->b.batch[d];
+        a->c_batch[first + d] = f->c.batch[d];
+    }
+    return p->batches > 0 && p->batches <= USHRT_MAX;
+}
+
+/* outer x k elements of one side: step from one of the outer dimension to the
+ * next, k_step along k. */
+static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
+                     const int64_t *batch, mo_tensor_form *form, int *pitch,
+                     int *count)
+{
+    bool rows = k_step == 1 || k == 1;
+
+    if (!rows && step != 1 && outer != 1)
+        return false;
+    *form = rows ? MO_TENSOR_ROWS : MO_TENSOR_TURNED;
+    if (!fits(rows ? outer : k, rows ? step : k_step))
+        return false;
+    *pitch = (int) (rows ? step : k_step);
+    narrow(count, *pitch);
+    narrow(count, rows ? k : outer);
+    narrow_all(count, batch);
+    return true;
+}
+
+/* A constant b without batches has been packed: rows of k, with zeros behind
+ * them up to a whole copy. */
+static void use_packed(const mo_cuda_task *task, mo_tensor_problem *p)
+{
+    p->b_packed = true;
+    p->b_form = MO_TENSOR_ROWS;
+    p->arguments.b_pitch = (int) task->pitch;
+    p->b_count = widest(p->elem);
+    narrow(&p->b_count, task->pitch);
+    narrow_all(&p->b_count, p->arguments.b_batch);
+}
+
+static bool set_sizes(const mo_matmul_call *f, mo_tensor_problem *p)
+{
+    mo_tensor_arguments *a = &p->arguments;
+
+    if (f->m < 1 || f->n < 1 || f->k < 1 || f->k > MOST_AT ||
+        !fits(f->m, f->c.row) || !fits(f->n, 1) || !set_batches(f, p))
+        return false;
+    a->m = (int) f->m;
+    a->n = (int) f->n;
+    a->k = (int) f->k;
+    a->c_pitch = (int) f->c.row;
+    p->a_count = p->b_count = widest(p->elem);
+    return set_form(f->m, f->k, f->a.row, f->a.column, a->a_batch, &p->a_form,
+                    &a->a_pitch, &p->a_count);
+}
+
+static bool read_matmul(const mo_cuda_task *task, mo_tensor_problem *p)
+{
+    mo_matmul_call f = task->call->u.matmul;
+    bool swapped = mo_matmul_shorten(&f);
+    mo_tensor_arguments *a = &p->arguments;
+
+    if (f.n > 1 && f.c.column != 1)
+        return false;
+    p->a_in = swapped ? 1 : 0;
+    p->b_in = swapped ? 0 : 1;
+    if (!set_sizes(&f, p))
+        return false;
+    if (task->columns && !swapped && fits(f.n, task->pitch)) {
+        use_packed(task, p);
+        return true;
+    }
+    return set_form(f.n, f.k, f.b.column, f.b.row, a->b_batch, &p->b_form,
+                    &a->b_pitch, &p->b_count);
+}
+
+/* ---- convolutions */
+
+static bool is_pixel_wise(const mo_sweep *s)
+{
+    for (int d = 0; d < s->spatial; d++)
+        if (s->kernel[d] != 1 || s->stride[d] != 1 || s->pad_begin[d] != 0 ||
+            s->pad_end[d] != 0)
+            return false;
+    return true;
+}
+
+/* As a product of rows of channels; a pixel is a row. */
+static mo_matmul_call as_matmul(const mo_conv_call *c, int64_t k, int64_t pitch)
+{
+    int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;
+    mo_matmul_call f = { .m = c->batch,
+                         .n = out,
+                         .k = k,
+                         .n_batch = c->groups > 1,
+                         .extent = { c->groups } };
+
+    for (int d = 0; d < c->sweep.spatial; d++)
+        f.m *= c->sweep.out[d];
+    f.a = (mo_matmul_side){ c->in_channels, 1, { in } };
+    f.b = (mo_matmul_side){ 1, pitch, { out * pitch } };
+    f.c = (mo_matmul_side){ c->out_channels, 1, { out } };
+    return f;
+}
+
+static bool sweep_fits(const mo_sweep *s)
+{
+    for (int d = 0; d < s->spatial; d++)
+        if (s->in[d] > MOST_SIDE || s->out[d] > MOST_SIDE ||
+            s->stride[d] > MOST_SIDE || s->pad_begin[d] > MOST_REACH ||
+            s->out[d] * s->stride[d] > MOST_SIDE + MOST_REACH ||
+            s->kernel[d] > MOST_REACH || s->dilation[d] > MOST_REACH ||
+            s->kernel[d] * s->dilation[d] > MOST_REACH)
+            return false;
+    return s->spatial <= 2;
+}
+
+static int along(const int64_t *values, int spatial, bool width, int none)
+{
+    if (width)
+        return (int) values[spatial - 1];
+    return spatial > 1 ? (int) values[0] : none;
+}
+
+static void set_windows(const mo_conv_call *c, mo_tensor_arguments *a)
+{
+    const mo_sweep *s = &c->sweep;
+    int n = s->spatial;
+
+    a->in_h = along(s->in, n, false, 1);
+    a->in_w = along(s->in, n, true, 1);
+    a->out_h = along(s->out, n, false, 1);
+    a->out_w = along(s->out, n, true, 1);
+    a->kernel_h = along(s->kernel, n, false, 1);
+    a->kernel_w = along(s->kernel, n, true, 1);
+    a->stride_h = along(s->stride, n, false, 1);
+    a->stride_w = along(s->stride, n, true, 1);
+    a->dilation_h = along(s->dilation, n, false, 1);
+    a->dilation_w = along(s->dilation, n, true, 1);
+    a->pad_h = along(s->pad_begin, n, false, 0);
+    a->pad_w = along(s->pad_begin, n, true, 0);
+    a->channels = (int) (c->in_channels / c->groups);
+}
+
+static bool image_fits(const mo_conv_call *c)
+{
+    double elements = (double) c->batch * (double) c->in_channels;
+
+    for (int d = 0; d < c->sweep.spatial; d++)
+        elements *= (double) (c->sweep.in[d] + MOST_REACH / 64);
+    return elements < MOST_AT;
+}
+
+static bool read_conv(const mo_cuda_task *task, mo_tensor_problem *p)
+{
+    const mo_conv_call *c = &task->call->u.conv;
+    int64_t k = c->groups > 0 ? c->in_channels / c->groups : 0;
+    mo_matmul_call f;
+
+    if (c->transposed || !c->channels_last || k < 1 || !sweep_fits(&c->sweep) ||
+        !image_fits(c) || !task->columns ||
+        (c->groups > 1 &&
+         (k < LEAST_GROUP || c->out_channels / c->groups < LEAST_GROUP)))
+        return false;
+    for (int d = 0; d < c->sweep.spatial; d++)
+        k *= c->sweep.kernel[d];
+    f = as_matmul(c, k, task->pitch);
+    p->a_in = 0;
+    p->b_in = 1;
+    if (!set_sizes(&f, p) || !fits(f.n, task->pitch))
+        return false;
+    use_packed(task, p);
+    if (c->groups > 1)
+        p->arguments.bias_batch[MO_TENSOR_BATCHES - 1] = f.n;
+    if (is_pixel_wise(&c->sweep))
+        return true;
+    p->a_form = MO_TENSOR_WINDOWS;
+    set_windows(c, &p->arguments);
+    p->a_count = widest(p->elem);
+    narrow(&p->a_count, p->arguments.channels);
+    narrow(&p->a_count, p->arguments.a_pitch);
+    return true;
+}
+
+/* ---- the end */
+
+static void set_act(const mo_cuda_epilogue *e, mo_tensor_problem *p)
+{
+    static const mo_point_op ops[] = {
+        [MO_CUDA_ACT_GELU_TANH] = MO_POINT_GELU_TANH,
+        [MO_CUDA_ACT_GELU_ERF] = MO_POINT_GELU_ERF,
+        [MO_CUDA_ACT_SIGMOID] = MO_POINT_SIGMOID,
+        [MO_CUDA_ACT_SWISH] = MO_POINT_SWISH,
+        [MO_CUDA_ACT_TANH] = MO_POINT_TANH,
+    };
+    mo_tensor_arguments *a = &p->arguments;
+
+    a->low = -INFINITY;
+    a->high = INFINITY;
+    if (e->act == MO_CUDA_ACT_RELU) {
+        a->low = 0;
+    } else if (e->act == MO_CUDA_ACT_CLAMP) {
+        a->low = (float) e->x;
+        a->high = (float) e->y;
+    } else if (e->act != MO_CUDA_ACT_NONE) {
+        p->has_act = true;
+        p->act =
+            (mo_point){ .n_operands = 1, .operands = { { .elem = MO_F32 } } };
+        p->act.result = mo_point_push(
+            &p->act,
+            (mo_point_step){ .op = ops[e->act], .x = e->x, .y = e->y });
+    }
+}
+
+static void set_end(const mo_cuda_task *task, mo_tensor_problem *p)
+{
+    mo_tensor_arguments *a = &p->arguments;
+    mo_cuda_epilogue e;
+    int count = 4;
+
+    narrow(&count, a->n);
+    narrow(&count, a->c_pitch);
+    narrow_all(&count, a->c_batch);
+    p->program = !mo_cuda_epilogue_read(task->call, task->in, task->out, &e) ||
+                 (p->a_in != 0 && e.bias >= 0);
+    p->whole = count == 4;
+    if (p->program) {
+        p->whole =
+            p->whole && mo_cuda_finish_width(task->call, task->out, a->n) >= 4;
+        p->bias = p->residual = -1;
+        return;
+    }
+    p->bias = e.bias;
+    p->residual = e.residual;
+    a->residual_last = e.residual_last;
+    set_act(&e, p);
+}
+
+static bool set_kind(const mo_unit *unit, const mo_cuda_task *task,
+                     mo_tensor_problem *p)
+{
+    p->elem = task->out->elem;
+    if (task->in[0].desc.elem != p->elem || task->in[1].desc.elem != p->elem)
+        return false;
+    switch (p->elem) {
+    case MO_F32:
+        p->kind = unit->options.precision == MO_PRECISION_TF32 ? MO_TENSOR_TF32
+                                                               : MO_TENSOR_F32;
+        return unit->arch >= 80;
+    case MO_F16:
+        p->kind = MO_TENSOR_F16;
+        return unit->arch >= 75;
+    case MO_BF16:
+        p->kind = MO_TENSOR_BF16;
+        return unit->arch >= 80;
+    default:
+        return false;
+    }
+}
+
+bool mo_tensor_problem_of(const mo_unit *unit, const mo_cuda_task *task,
+                          mo_tensor_problem *problem)
+{
+    *problem = (mo_tensor_problem){ 0 };
+    if (!set_kind(unit, task, problem) ||
+        !(task->call->kind == MO_CALL_CONV ? read_conv(task, problem)
+                                           : read_matmul(task, problem)))
+        return false;
+    problem->b_constant = task->in[problem->b_in].constant != NULL;
+    set_end(task, problem);
+    return true;
+}

@@ -1,0 +1,97 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "exec/backend/cuda/driver/cuda_unit_internal.h"
+
+static double mib(size_t bytes)
+{
+    return (double) bytes / (1 << 20);
+}
+
+static mo_status fail_out_of_memory(const mo_unit *unit, size_t bytes,
+                                    mo_error *err)
+{
+    size_t left = 0, total = 0;
+
+    if (unit->api->cuMemGetInfo(&left, &total) != CUDA_SUCCESS)
+        left = total = 0;
+    return mo_fail(err, MO_E_MEMORY,
+                   "CUDA: cuMemAlloc: %s is out of memory: %.1f MiB are "
+                   "wanted, %.1f of %.1f MiB are free; use a smaller batch or "
+                   "precision, or place less on this device",
+                   unit->name, mib(bytes), mib(left), mib(total));
+}
+
+mo_status mo_cuda_take(mo_unit *unit, size_t bytes, CUdeviceptr *memory,
+                       mo_error *err)
+{
+    CUresult result = unit->api->cuMemAlloc(memory, bytes > 0 ? bytes : 1);
+
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return fail_out_of_memory(unit, bytes, err);
+    return mo_cuda_check(unit->api, "cuMemAlloc", result, err);
+}
+
+mo_status mo_cuda_alloc(mo_unit *unit, size_t bytes, CUdeviceptr *memory,
+                        mo_error *err)
+{
+    CUdeviceptr at = 0;
+    mo_status status =
+        MO_PUSH(unit->pieces, unit->n_pieces, unit->pieces_room, err);
+
+    if (status == MO_OK)
+        status = mo_cuda_take(unit, bytes, &at, err);
+    if (status != MO_OK)
+        return status;
+    unit->pieces[unit->n_pieces++] = (mo_cuda_piece){ at, bytes };
+    unit->kept_bytes += (int64_t) bytes;
+    *memory = at;
+    return MO_OK;
+}
+
+void mo_cuda_free(mo_unit *unit, CUdeviceptr memory)
+{
+    for (size_t i = unit->n_pieces; memory && i-- > 0;)
+        if (unit->pieces[i].at == memory) {
+            unit->kept_bytes -= (int64_t) unit->pieces[i].bytes;
+            unit->pieces[i] = unit->pieces[--unit->n_pieces];
+            unit->api->cuMemFree(memory);
+            return;
+        }
+}
+
+/* Where from is not pinned the driver has copied it when the call returns; else
+ * only when the stream is done. */
+mo_status mo_cuda_put(mo_unit *unit, CUdeviceptr to, const void *from,
+                      size_t bytes, mo_error *err)
+{
+    const mo_cuda_api *api = unit->api;
+    mo_status status;
+
+    if (bytes == 0)
+        return MO_OK;
+    status = mo_cuda_check(
+        api, "cuMemcpyHtoDAsync",
+        api->cuMemcpyHtoDAsync(to, from, bytes, unit->stream), err);
+    if (status != MO_OK)
+        return status;
+    return mo_cuda_check(api, "cuStreamSynchronize",
+                         api->cuStreamSynchronize(unit->stream), err);
+}
+
+mo_status mo_cuda_get(mo_unit *unit, void *to, CUdeviceptr from, size_t bytes,
+                      mo_error *err)
+{
+    const mo_cuda_api *api = unit->api;
+    mo_status status;
+
+    if (bytes == 0)
+        return MO_OK;
+    status = mo_cuda_check(
+        api, "cuMemcpyDtoHAsync",
+        api->cuMemcpyDtoHAsync(to, from, bytes, unit->stream), err);
+    if (status != MO_OK)
+        return status;
+    return mo_cuda_check(api, "cuStreamSynchronize",
+                         api->cuStreamSynchronize(unit->stream), err);
+}

@@ -1,0 +1,215 @@
+#include <config.h>
+
+#include "exec/backend/cuda/jit/disk_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+
+/* No cubin of ours is anywhere near it. */
+static const int64_t largest_file = (int64_t) 1 << 30;
+
+/* The first line of a file, always as long: what it is, its key, and length and
+ * digest of the rest. */
+#define HEAD_FORMAT "moirai-cache 1 %016" PRIx64 " %016" PRIx64 " %016" PRIx64
+enum { HEAD_SIZE = 15 + 3 * 17, PATH_ROOM = 4096 };
+
+struct mo_cuda_cache {
+    char folder[PATH_ROOM];
+};
+
+/* ---- where it is */
+
+static bool set_folder(char folder[PATH_ROOM], const char *above,
+                       const char *below)
+{
+    int n = snprintf(folder, PATH_ROOM, "%s%s", above, below);
+
+    /* What it names must not depend on where a process happens to be. */
+    if (n < PATH_ROOM && folder[0] == '/')
+        return true;
+    folder[0] = 0;
+    return false;
+}
+
+/* "none" where there shall be none; one that is too long is none, too. */
+static void take_folder(const char *said, char folder[PATH_ROOM])
+{
+    if (strcmp(said, "none") == 0 ||
+        snprintf(folder, PATH_ROOM, "%s", said) >= PATH_ROOM)
+        folder[0] = 0;
+}
+
+static void find_folder(char folder[PATH_ROOM])
+{
+    const char *said = getenv("MOIRAI_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    folder[0] = 0;
+    if (said)
+        take_folder(said, folder);
+    else if (!(xdg && set_folder(folder, xdg, "/moirai")) && home)
+        set_folder(folder, home, "/.cache/moirai");
+}
+
+mo_status mo_cuda_cache_new(const char *folder, mo_cuda_cache **cache,
+                            mo_error *err)
+{
+    mo_cuda_cache *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return mo_fail_memory(err);
+    if (!folder)
+        find_folder(made->folder);
+    else
+        take_folder(folder, made->folder);
+    *cache = made;
+    return MO_OK;
+}
+
+void mo_cuda_cache_free(mo_cuda_cache *cache)
+{
+    free(cache);
+}
+
+const char *mo_cuda_cache_folder(const mo_cuda_cache *cache)
+{
+    return cache->folder;
+}
+
+static bool path_of(const mo_cuda_cache *cache, uint64_t key, const char *kind,
+                    char path[PATH_ROOM])
+{
+    return *cache->folder && snprintf(path, PATH_ROOM, "%s/%016" PRIx64 ".%s",
+                                      cache->folder, key, kind) < PATH_ROOM;
+}
+
+/* With all that is above it. */
+static bool make_folder(const char *folder)
+{
+    char path[PATH_ROOM];
+
+    snprintf(path, sizeof path, "%s", folder);
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        (void) mkdir(path, 0777);
+        *slash = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+/* ---- what is in it */
+
+static void write_head(char head[HEAD_SIZE + 1], uint64_t key, const void *data,
+                       size_t size)
+{
+    snprintf(head, HEAD_SIZE + 1, HEAD_FORMAT "\n", key, (uint64_t) size,
+             mo_digest_of(data, size));
+}
+
+static bool read_all(int file, char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = read(file, data, size);
+
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            return false;
+        if (n > 0) {
+            data += n;
+            size -= (size_t) n;
+        }
+    }
+    return true;
+}
+
+static bool write_all(int file, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(file, data, size);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            data += n;
+            size -= (size_t) n;
+        }
+    }
+    return true;
+}
+
+/* The rest of the file, whose head says it is whole; NULL: it is not. */
+static char *read_body(int file, uint64_t key, size_t *size)
+{
+    char head[HEAD_SIZE], right[HEAD_SIZE + 1], *data;
+    struct stat state;
+
+    if (fstat(file, &state) != 0 || !S_ISREG(state.st_mode) ||
+        state.st_size < HEAD_SIZE || state.st_size > largest_file ||
+        !read_all(file, head, HEAD_SIZE))
+        return NULL;
+    *size = (size_t) state.st_size - HEAD_SIZE;
+    data = malloc(*size + 1);
+    if (data && read_all(file, data, *size)) {
+        data[*size] = 0;
+        write_head(right, key, data, *size);
+        if (memcmp(head, right, HEAD_SIZE) == 0)
+            return data;
+    }
+    free(data);
+    return NULL;
+}
+
+bool mo_cuda_cache_read(const mo_cuda_cache *cache, uint64_t key,
+                        const char *kind, char **data, size_t *size)
+{
+    char path[PATH_ROOM];
+    char *body;
+    int file;
+
+    if (!path_of(cache, key, kind, path))
+        return false;
+    file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    body = read_body(file, key, size);
+    close(file);
+    if (body)
+        *data = body;
+    return body != NULL;
+}
+
+static bool fill(int file, uint64_t key, const void *data, size_t size)
+{
+    char head[HEAD_SIZE + 1];
+
+    write_head(head, key, data, size);
+    return write_all(file, head, HEAD_SIZE) && write_all(file, data, size);
+}
+
+bool mo_cuda_cache_write(const mo_cuda_cache *cache, uint64_t key,
+                         const char *kind, const void *data, size_t size)
+{
+    char path[PATH_ROOM], other[PATH_ROOM];
+    bool done;
+    int file;
+
+    if (!path_of(cache, key, kind, path) ||
+        snprintf(other, sizeof other, "%s.XXXXXX", path) >= PATH_ROOM ||
+        !make_folder(cache->folder))
+        return false;
+    file = mkstemp(other);
+    if (file < 0)
+        return false;
+    done = fill(file, key, data, size);
+    done = close(file) == 0 && done && rename(other, path) == 0;
+    if (!done)
+        unlink(other);
+    return done;
+}

@@ -1,0 +1,363 @@
+#include <config.h>
+
+#include "exec/backend/cuda/jit/jit_cache.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/digest.h"
+#include "base/parallel_for.h"
+#include "exec/backend/cuda/jit/disk_cache.h"
+
+/* What is compiled as one. */
+typedef struct source {
+    char *text;
+    const char *name; /* of the function that was first asked of it */
+    uint64_t digest;  /* of the text */
+    CUmodule module;  /* NULL: not loaded yet */
+    char *cubin;      /* between compiling and loading */
+    size_t size;
+    mo_status status; /* of compiling it */
+    mo_error err;
+} source;
+
+struct mo_cuda_function {
+    source *source;
+    char *name;
+    CUfunction function; /* NULL: not there yet */
+};
+
+struct mo_cuda_shop {
+    mo_unit *unit;
+    source **sources;
+    size_t n_sources, sources_room;
+    mo_cuda_function **functions;
+    size_t n_functions, functions_room;
+};
+
+mo_status mo_cuda_shop_new(mo_unit *unit, mo_cuda_shop **shop, mo_error *err)
+{
+    mo_cuda_shop *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->unit = unit;
+    *shop = made;
+    return MO_OK;
+}
+
+static void free_source(const mo_cuda_api *api, source *s)
+{
+    if (s->module)
+        api->cuModuleUnload(s->module);
+    free(s->cubin);
+    free(s->text);
+    free(s);
+}
+
+static void free_function(mo_cuda_function *function)
+{
+    free(function->name);
+    free(function);
+}
+
+void mo_cuda_shop_free(mo_cuda_shop *shop)
+{
+    if (!shop)
+        return;
+    for (size_t i = 0; i < shop->n_sources; i++)
+        free_source(shop->unit->api, shop->sources[i]);
+    for (size_t i = 0; i < shop->n_functions; i++)
+        free_function(shop->functions[i]);
+    free(shop->sources);
+    free(shop->functions);
+    free(shop);
+}
+
+/* ---- asking */
+
+static source *find_source(const mo_cuda_shop *shop, const char *text,
+                           uint64_t digest)
+{
+    for (size_t i = 0; i < shop->n_sources; i++)
+        if (shop->sources[i]->digest == digest &&
+            strcmp(shop->sources[i]->text, text) == 0)
+            return shop->sources[i];
+    return NULL;
+}
+
+static mo_status add_source(mo_cuda_shop *shop, const char *text,
+                            uint64_t digest, source **added, mo_error *err)
+{
+    source *s;
+    mo_status status =
+        MO_PUSH(shop->sources, shop->n_sources, shop->sources_room, err);
+
+    if (status != MO_OK)
+        return status;
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return mo_fail_memory(err);
+    s->text = strdup(text);
+    s->digest = digest;
+    if (!s->text) {
+        free(s);
+        return mo_fail_memory(err);
+    }
+    *added = shop->sources[shop->n_sources++] = s;
+    return MO_OK;
+}
+
+static mo_cuda_function *find_function(const mo_cuda_shop *shop,
+                                       const source *s, const char *name)
+{
+    for (size_t i = 0; i < shop->n_functions; i++)
+        if (shop->functions[i]->source == s &&
+            strcmp(shop->functions[i]->name, name) == 0)
+            return shop->functions[i];
+    return NULL;
+}
+
+static mo_status add_function(mo_cuda_shop *shop, source *s, const char *name,
+                              mo_cuda_function **added, mo_error *err)
+{
+    mo_cuda_function *function;
+    mo_status status =
+        MO_PUSH(shop->functions, shop->n_functions, shop->functions_room, err);
+
+    if (status != MO_OK)
+        return status;
+    function = calloc(1, sizeof *function);
+    if (!function)
+        return mo_fail_memory(err);
+    function->source = s;
+    function->name = strdup(name);
+    if (!function->name) {
+        free(function);
+        return mo_fail_memory(err);
+    }
+    if (!s->name)
+        s->name = function->name;
+    *added = shop->functions[shop->n_functions++] = function;
+    return MO_OK;
+}
+
+mo_status mo_cuda_ask(mo_unit *unit, const char *text, const char *name,
+                      mo_cuda_function **function, mo_error *err)
+{
+    mo_cuda_shop *shop = unit->shop;
+    uint64_t digest = mo_digest_of(text, strlen(text));
+    source *s = find_source(shop, text, digest);
+    mo_status status = MO_OK;
+
+    if (!s)
+        status = add_source(shop, text, digest, &s, err);
+    if (status != MO_OK)
+        return status;
+    *function = find_function(shop, s, name);
+    if (*function)
+        return MO_OK;
+    return add_function(shop, s, name, function, err);
+}
+
+const char *mo_cuda_shop_source(const mo_cuda_shop *shop, size_t i,
+                                const char **name)
+{
+    if (i >= shop->n_sources)
+        return NULL;
+    *name = shop->sources[i]->name;
+    return shop->sources[i]->text;
+}
+
+/* ---- compiling */
+
+typedef struct backlog {
+    const mo_unit *unit;
+    source **sources; /* that have neither module nor cubin */
+    int n;
+} backlog;
+
+/* What a cubin depends on; 0 where there is no memory to say it. */
+static uint64_t cache_key(const mo_unit *unit, const source *s)
+{
+    mo_digest *digest = mo_digest_new();
+    uint64_t key;
+
+    if (!digest)
+        return 0;
+    mo_digest_text(digest, "cubin 1");
+    mo_digest_text(digest, mo_cuda_prelude);
+    mo_digest_text(digest, s->text);
+    mo_digest_int(digest, unit->arch);
+    mo_digest_int(digest, unit->api->nvrtc_version);
+    key = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return key;
+}
+
+static void compile_one(void *context, int job, int thread)
+{
+    const backlog *todo = context;
+    const mo_unit *unit = todo->unit;
+    source *s = todo->sources[job];
+
+    (void) thread;
+    s->status = mo_cuda_compile_source(unit->api, s->text, s->name, unit->arch,
+                                       &s->cubin, &s->size, &s->err);
+    if (s->status == MO_OK)
+        mo_cuda_cache_write(unit->cache, cache_key(unit, s), "cubin", s->cubin,
+                            s->size);
+}
+
+static mo_status compile_all(const backlog *todo, mo_error *err)
+{
+    mo_team_run(0, todo->n, compile_one, (void *) (uintptr_t) todo);
+    for (int i = 0; i < todo->n; i++)
+        if (todo->sources[i]->status != MO_OK) {
+            if (err)
+                *err = todo->sources[i]->err;
+            return todo->sources[i]->status;
+        }
+    return MO_OK;
+}
+
+/* Sees to it that every source that is not loaded has its cubin. */
+static mo_status get_cubins(mo_cuda_shop *shop, mo_error *err)
+{
+    backlog todo = { .unit = shop->unit };
+    mo_status status = MO_OK;
+
+    todo.sources = calloc(shop->n_sources + 1, sizeof *todo.sources);
+    if (!todo.sources)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < shop->n_sources; i++) {
+        source *s = shop->sources[i];
+
+        if (!s->module && !s->cubin &&
+            !mo_cuda_cache_read(shop->unit->cache, cache_key(shop->unit, s),
+                                "cubin", &s->cubin, &s->size))
+            todo.sources[todo.n++] = s;
+    }
+    if (todo.n > 0)
+        status = compile_all(&todo, err);
+    free(todo.sources);
+    return status;
+}
+
+static mo_status load_source(const mo_cuda_api *api, source *s, mo_error *err)
+{
+    mo_status status =
+        mo_cuda_check(api, "cuModuleLoadData",
+                      api->cuModuleLoadData(&s->module, s->cubin), err);
+
+    if (status != MO_OK)
+        s->module = NULL;
+    free(s->cubin);
+    s->cubin = NULL;
+    return status;
+}
+
+/* A block may have more shared memory than 48 KiB only where that is said
+ * before. */
+static void allow_shared(const mo_unit *unit, CUfunction function)
+{
+    const mo_cuda_api *api = unit->api;
+    int fixed = 0;
+
+    if (api->cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                                function) == CUDA_SUCCESS &&
+        (size_t) fixed < unit->shared_most)
+        (void) api->cuFuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            (int) unit->shared_most - fixed);
+}
+
+/* As mo_cuda_check, with the function's name. */
+static mo_status check(const mo_unit *unit, const char *what,
+                       const mo_cuda_function *function, CUresult result,
+                       mo_error *err)
+{
+    char text[160];
+
+    if (result == CUDA_SUCCESS)
+        return MO_OK;
+    snprintf(text, sizeof text, "%s of '%s'", what, function->name);
+    return mo_cuda_check(unit->api, text, result, err);
+}
+
+static mo_status load_function(const mo_unit *unit, mo_cuda_function *function,
+                               mo_error *err)
+{
+    CUresult result = unit->api->cuModuleGetFunction(
+        &function->function, function->source->module, function->name);
+    mo_status status =
+        check(unit, "cuModuleGetFunction", function, result, err);
+
+    if (status != MO_OK)
+        function->function = NULL;
+    else
+        allow_shared(unit, function->function);
+    return status;
+}
+
+mo_status mo_cuda_compile(mo_unit *unit, mo_error *err)
+{
+    mo_cuda_shop *shop = unit->shop;
+    mo_status status = get_cubins(shop, err);
+
+    for (size_t i = 0; i < shop->n_sources && status == MO_OK; i++)
+        if (!shop->sources[i]->module)
+            status = load_source(unit->api, shop->sources[i], err);
+    for (size_t i = 0; i < shop->n_functions && status == MO_OK; i++)
+        if (!shop->functions[i]->function)
+            status = load_function(unit, shop->functions[i], err);
+    return status;
+}
+
+/* ---- running */
+
+/* What a launch asks for besides its grid; how many that is. */
+static unsigned fill_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
+                                CUlaunchAttribute attributes[2])
+{
+    unsigned n = 0;
+
+    if (unit->overlap)
+        attributes[n++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            .value.programmaticStreamSerializationAllowed = 1,
+        };
+    if (grid->cluster > 1)
+        attributes[n++] = (CUlaunchAttribute){
+            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            .value.clusterDim = { 1, 1, grid->cluster },
+        };
+    return n;
+}
+
+mo_status mo_cuda_launch(mo_unit *unit, const mo_cuda_function *function,
+                         const mo_cuda_grid *grid, CUstream stream, void **args,
+                         mo_error *err)
+{
+    CUlaunchAttribute attributes[2];
+    CUlaunchConfig config = {
+        .gridDimX = grid->blocks[0],
+        .gridDimY = grid->blocks[1],
+        .gridDimZ = grid->blocks[2],
+        .blockDimX = grid->threads[0],
+        .blockDimY = grid->threads[1],
+        .blockDimZ = grid->threads[2],
+        .sharedMemBytes = grid->shared,
+        .hStream = stream,
+        .attrs = attributes,
+        .numAttrs = fill_attributes(unit, grid, attributes),
+    };
+
+    return check(
+        unit, "cuLaunchKernelEx", function,
+        unit->api->cuLaunchKernelEx(&config, function->function, args, NULL),
+        err);
+}

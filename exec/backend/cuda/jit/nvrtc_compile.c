@@ -1,0 +1,168 @@
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cuda/jit/jit_cache.h"
+
+/* What is compiled for: the newest architecture the compiler knows that is not
+ * newer than the device.  Cubins run on devices of the same major version, PTX
+ * on all that are newer. */
+typedef struct arch_goal {
+    int arch;
+    bool cubin;
+} arch_goal;
+
+static mo_status best_of(const int *archs, int n, int arch, arch_goal *goal,
+                         mo_error *err)
+{
+    goal->arch = 0;
+    for (int i = 0; i < n; i++)
+        if (archs[i] <= arch && archs[i] > goal->arch)
+            goal->arch = archs[i];
+    goal->cubin = goal->arch / 10 == arch / 10;
+    if (goal->arch == 0)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "NVRTC does not know sm_%d any more; let MOIRAI_NVRTC "
+                       "name one of CUDA 12",
+                       arch);
+    return MO_OK;
+}
+
+static mo_status find_goal(const mo_cuda_api *api, int arch, arch_goal *goal,
+                           mo_error *err)
+{
+    int n = 0, *archs;
+    mo_status status =
+        mo_cuda_check_nvrtc(api, "nvrtcGetNumSupportedArchs",
+                            api->nvrtcGetNumSupportedArchs(&n), err);
+
+    if (status != MO_OK)
+        return status;
+    archs = calloc((size_t) (n > 0 ? n : 1), sizeof *archs);
+    if (!archs)
+        return mo_fail_memory(err);
+    status = mo_cuda_check_nvrtc(api, "nvrtcGetSupportedArchs",
+                                 api->nvrtcGetSupportedArchs(archs), err);
+    if (status == MO_OK)
+        status = best_of(archs, n, arch, goal, err);
+    free(archs);
+    return status;
+}
+
+/* The first line of the log that speaks of an error, or the first one. */
+static void keep_complaint(const char *log, char *line, size_t size)
+{
+    const char *at = strstr(log, "error");
+
+    while (at && at > log && at[-1] != '\n')
+        at--;
+    if (!at)
+        at = log;
+    snprintf(line, size, "%.*s", (int) strcspn(at, "\n"), at);
+}
+
+static mo_status tell_complaint(const mo_cuda_api *api, nvrtcProgram program,
+                                const char *name, mo_error *err)
+{
+    char line[256] = "no reason was given", *log = NULL;
+    size_t size = 0;
+
+    if (api->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS &&
+        size > 0 && (log = calloc(1, size + 1)) &&
+        api->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log)
+        keep_complaint(log, line, sizeof line);
+    free(log);
+    return mo_fail(err, MO_E_IO,
+                   "NVRTC: kernel '%s' does not compile: %s; this is an error "
+                   "of ours: please report it",
+                   name, line);
+}
+
+static mo_status take_result(const mo_cuda_api *api, nvrtcProgram program,
+                             const arch_goal *goal, char **cubin, size_t *size,
+                             mo_error *err)
+{
+    size_t bytes = 0;
+    char *made;
+    mo_status status = mo_cuda_check_nvrtc(
+        api, "size of what was compiled",
+        goal->cubin ? api->nvrtcGetCUBINSize(program, &bytes)
+                    : api->nvrtcGetPTXSize(program, &bytes),
+        err);
+
+    if (status != MO_OK)
+        return status;
+    made = malloc(bytes + 1);
+    if (!made)
+        return mo_fail_memory(err);
+    made[bytes] = 0;
+    status = mo_cuda_check_nvrtc(api, "what was compiled",
+                                 goal->cubin ? api->nvrtcGetCUBIN(program, made)
+                                             : api->nvrtcGetPTX(program, made),
+                                 err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    *cubin = made;
+    *size = bytes;
+    return MO_OK;
+}
+
+static mo_status run_compiler(const mo_cuda_api *api, nvrtcProgram program,
+                              const char *name, const arch_goal *goal,
+                              mo_error *err)
+{
+    char arch[48];
+    const char *options[] = { arch, "--std=c++17", "--fmad=true", "-w" };
+    nvrtcResult result;
+
+    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
+             goal->cubin ? "sm" : "compute", goal->arch);
+    result = api->nvrtcCompileProgram(
+        program, (int) (sizeof options / sizeof *options), options);
+    if (result == NVRTC_ERROR_COMPILATION)
+        return tell_complaint(api, program, name, err);
+    return mo_cuda_check_nvrtc(api, "nvrtcCompileProgram", result, err);
+}
+
+static mo_status compile_text(const mo_cuda_api *api, const char *text,
+                              const char *name, const arch_goal *goal,
+                              char **cubin, size_t *size, mo_error *err)
+{
+    nvrtcProgram program = NULL;
+    mo_status status = mo_cuda_check_nvrtc(
+        api, "nvrtcCreateProgram",
+        api->nvrtcCreateProgram(&program, text, name, 0, NULL, NULL), err);
+
+    if (status != MO_OK)
+        return status;
+    status = run_compiler(api, program, name, goal, err);
+    if (status == MO_OK)
+        status = take_result(api, program, goal, cubin, size, err);
+    api->nvrtcDestroyProgram(&program);
+    return status;
+}
+
+mo_status mo_cuda_compile_source(const mo_cuda_api *api, const char *source,
+                                 const char *name, int arch, char **cubin,
+                                 size_t *size, mo_error *err)
+{
+    size_t before = strlen(mo_cuda_prelude), behind = strlen(source);
+    arch_goal goal = { 0 };
+    mo_status status = find_goal(api, arch, &goal, err);
+    char *text;
+
+    if (status != MO_OK)
+        return status;
+    text = malloc(before + behind + 1);
+    if (!text)
+        return mo_fail_memory(err);
+    memcpy(text, mo_cuda_prelude, before);
+    memcpy(text + before, source, behind + 1);
+    status = compile_text(api, text, name, &goal, cubin, size, err);
+    free(text);
+    return status;
+}

@@ -1,0 +1,82 @@
+/*
+ * copy.h - boxes of a copy on their way to kernels (inside of
+ * exec/backend/cuda).
+ *
+ * Boxes of one form differ only in where they begin: the parts of a concat, the
+ * windows of a partition.  A kernel has a few forms built in, and many boxes of
+ * each as its arguments.  Elements are moved by the 16 bytes where everything
+ * is a multiple of that, else by as many as go.
+ */
+#ifndef MO_EXEC_BACKEND_CUDA_KERNELS_COPY_H
+#define MO_EXEC_BACKEND_CUDA_KERNELS_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/backend/cuda/jit/codegen.h"
+#include "exec/op/call.h"
+
+enum {
+    MO_FORM_NOT_TURNED = -1,
+    MO_FORM_SQUARE = 32, /* turned forms are moved in such squares */
+    MO_FORM_MAX_WIDTH = 16
+};
+
+/* Zeros where nothing else is said: forms are compared byte by byte. */
+typedef struct mo_cuda_form {
+    int64_t width; /* bytes that are moved at once */
+    int64_t rank;  /* at least 1; strides count widths */
+    int64_t extent[MO_MAX_RANK];
+    int64_t in_stride[MO_MAX_RANK], out_stride[MO_MAX_RANK];
+    int64_t fills;  /* with filler, and nothing is read */
+    int64_t turned; /* the dimension along which the input is contiguous, where
+                       the output is along the last */
+    unsigned char filler[MO_FORM_MAX_WIDTH];
+} mo_cuda_form;
+
+typedef struct mo_cuda_box {
+    mo_cuda_form form;
+    int from, to;                  /* operands; from may be MO_COPY_FILL */
+    int64_t in_offset, out_offset; /* bytes */
+} mo_cuda_box;
+
+/* Of one that mo_boxes_check has seen and that is not empty; elem is the type
+ * it writes. */
+mo_cuda_box mo_cuda_box_of(const mo_copy_call *copy, const mo_copy_box *box,
+                           mo_elem elem);
+
+/* A kernel's share of the work: one form, so many boxes, blocks for each. */
+typedef struct mo_cuda_portion {
+    const mo_cuda_form *form;
+    int n_boxes;
+    int64_t blocks;
+} mo_cuda_portion;
+
+enum { MO_CUDA_COPY_PORTIONS = 8, MO_CUDA_COPY_BOXES = 240 };
+
+/* The only argument of the kernel "copy" is an array of these, in order. */
+typedef struct mo_cuda_box_pointers {
+    const char *in;
+    char *out;
+} mo_cuda_box_pointers;
+
+/* The blocks that a box of a form is worth, at most so many where it is not
+ * turned. */
+int64_t mo_cuda_form_blocks(const mo_cuda_form *form, int threads,
+                            int64_t most);
+
+void mo_cuda_copy_source(const mo_cuda_portion *portions, int n, int threads,
+                         mo_code *code);
+
+/* What was written since the last cut: boxes that meet nothing of it may run
+ * side by side. */
+typedef struct mo_cuda_written mo_cuda_written;
+mo_status mo_cuda_written_new(const mo_call *call, const mo_desc *out,
+                              mo_cuda_written **written, mo_error *err);
+void mo_cuda_written_free(mo_cuda_written *written);
+
+/* Adds a box; false when it meets something: then all else is forgotten. */
+bool mo_cuda_written_add(mo_cuda_written *written, const mo_copy_box *box);
+
+#endif

@@ -1,0 +1,83 @@
+#include "exec/backend/cuda/kernels/index_check.h"
+
+#include <string.h>
+
+mo_status mo_cuda_indices_check(const mo_call_operand *indices,
+                                const int64_t *sizes, int n, mo_error *err)
+{
+    mo_dense dense = { .desc = indices->desc };
+    int64_t count = mo_desc_elements(&indices->desc);
+
+    if (!indices->constant)
+        return MO_OK;
+    memcpy(&dense.data, &indices->constant, sizeof dense.data);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = mo_dense_int(&dense, i), size = sizes[i % n];
+
+        if (at < -size || at >= size)
+            return mo_fail(err, MO_E_INPUT,
+                           "index %lld (number %lld of its indices) is "
+                           "outside of %lld elements",
+                           (long long) at, (long long) i, (long long) size);
+    }
+    return MO_OK;
+}
+
+void mo_code_index(mo_code *code, mo_elem elem)
+{
+    mo_code_add(code,
+                "MO_DEVICE long long mo_index(const %s *indices, long long i, "
+                "long long size, long long *wrong)\n"
+                "{\n"
+                "    long long at = (long long) indices[i];\n"
+                "    at = at < 0 ? at + size : at;\n"
+                "    if (at >= 0 && at < size)\n"
+                "        return at;\n"
+                "    *wrong = size + 1;\n"
+                "    return -1;\n"
+                "}\n",
+                mo_code_elem(elem));
+}
+
+mo_status mo_cuda_index_watch(mo_unit *unit, mo_error *err)
+{
+    void *memory = NULL;
+    mo_status status;
+
+    if (unit->wrong_index)
+        return MO_OK;
+    status =
+        mo_cuda_check(unit->api, "cuMemHostAlloc",
+                      unit->api->cuMemHostAlloc(&memory, sizeof(long long),
+                                                CU_MEMHOSTALLOC_PORTABLE |
+                                                    CU_MEMHOSTALLOC_DEVICEMAP),
+                      err);
+    if (status != MO_OK)
+        return status;
+    unit->wrong_index = memory;
+    *unit->wrong_index = 0;
+    return MO_OK;
+}
+
+void mo_cuda_index_unwatch(mo_unit *unit)
+{
+    void *memory;
+
+    if (!unit->wrong_index)
+        return;
+    memcpy(&memory, &unit->wrong_index, sizeof memory);
+    unit->api->cuMemFreeHost(memory);
+    unit->wrong_index = NULL;
+}
+
+/* Kernels tell one more than the size, which may be 0. */
+mo_status mo_cuda_index_verdict(mo_unit *unit, mo_error *err)
+{
+    long long told = unit->wrong_index ? *unit->wrong_index : 0;
+
+    if (told == 0)
+        return MO_OK;
+    *unit->wrong_index = 0;
+    return mo_fail(err, MO_E_INPUT, "an index is outside of %lld elements",
+                   told - 1);
+}

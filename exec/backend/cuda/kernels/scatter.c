@@ -1,0 +1,228 @@
+#include "exec/backend/cuda/kernels/scatter.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "exec/backend/check_call.h"
+#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/jit/codegen_grid_stride.h"
+#include "exec/backend/cuda/kernels/index_check.h"
+
+typedef struct scatter_kernel {
+    mo_kernel base;
+    bool few;
+    int64_t n_sorted; /* keys, filled up to a power of two */
+    size_t bytes;     /* of the data */
+    mo_cuda_grid grid;
+    mo_cuda_function *apply; /* NULL: no updates; the only one for few keys */
+    mo_cuda_function *keys, *step, *merge;
+} scatter_kernel;
+
+/* ---- what is to be done */
+
+static void set_steps(mo_cuda_scattering *s, const int64_t *dims, int n)
+{
+    int64_t step = 1;
+
+    for (int d = n; d-- > 0; step *= dims[d])
+        s->steps[d] = step;
+    s->axis = step;
+}
+
+static mo_cuda_scattering begin(const mo_scatter_call *call, mo_elem elem,
+                                mo_elem index_elem)
+{
+    mo_cuda_scattering s = { .call = call,
+                             .elem = elem,
+                             .index_elem = index_elem,
+                             .outer = 1,
+                             .inner = call->inner,
+                             .n_keys = call->count };
+
+    switch (call->kind) {
+    case MO_GATHER_AXIS:
+        s.outer = call->outer;
+        s.axis = call->axis;
+        break;
+    case MO_GATHER_ND:
+        set_steps(&s, call->dims, call->depth);
+        break;
+    default:
+        s.inner = 1;
+        s.n_keys = mo_shape_elements(&call->updates);
+        set_steps(&s, call->data.dims, call->data.rank);
+    }
+    return s;
+}
+
+static mo_status check_indices(const mo_cuda_scattering *s,
+                               const mo_call_operand *indices, mo_error *err)
+{
+    const mo_scatter_call *call = s->call;
+
+    switch (call->kind) {
+    case MO_GATHER_AXIS:
+        return mo_cuda_indices_check(indices, &call->axis, 1, err);
+    case MO_GATHER_ND:
+        return call->depth == 0 ? MO_OK
+                                : mo_cuda_indices_check(indices, call->dims,
+                                                        call->depth, err);
+    default:
+        return mo_cuda_indices_check(indices, &call->data.dims[call->at], 1,
+                                     err);
+    }
+}
+
+static mo_status check(const mo_cuda_scattering *s, const mo_call *call,
+                       const mo_call_operand *in, const mo_desc *out,
+                       mo_error *err)
+{
+    mo_status status = mo_check_scatter(call, in, out, err);
+
+    if (status != MO_OK)
+        return status;
+    if (s->axis > INT32_MAX || s->n_keys > INT32_MAX / 2)
+        return mo_fail(err, MO_E_LIMIT,
+                       "a scatter into more than 2^31 places is too large for "
+                       "a GPU; run it on a CPU");
+    return check_indices(s, &in[1], err);
+}
+
+/* ---- functions */
+
+static mo_status ask_few(mo_unit *unit, const mo_cuda_scattering *s,
+                         scatter_kernel *kernel, mo_error *err)
+{
+    mo_code code = { 0 };
+
+    kernel->few = true;
+    kernel->grid = mo_cuda_flat_grid(unit, s->outer * s->axis * s->inner);
+    mo_cuda_scatter_few(s, &code);
+    return mo_cuda_ask_code(unit, &code, "scatter", &kernel->apply, err);
+}
+
+static mo_status ask_many(mo_unit *unit, const mo_cuda_scattering *s,
+                          scatter_kernel *kernel, mo_error *err)
+{
+    mo_code code = { 0 };
+    mo_status status;
+
+    kernel->n_sorted = MO_SCATTER_SORTED;
+    while (kernel->n_sorted < s->n_keys)
+        kernel->n_sorted *= 2;
+    kernel->base.workspace = (size_t) kernel->n_sorted * sizeof(uint64_t);
+    kernel->grid = mo_cuda_flat_grid(unit, s->outer * s->n_keys * s->inner);
+    mo_cuda_scatter_keys(s, &code);
+    status = mo_cuda_ask_code(unit, &code, "scatter_keys", &kernel->keys, err);
+    if (status == MO_OK) {
+        mo_cuda_scatter_apply(s, &code);
+        status =
+            mo_cuda_ask_code(unit, &code, "scatter_apply", &kernel->apply, err);
+    }
+    if (status == MO_OK && kernel->n_sorted > MO_SCATTER_SORTED) {
+        mo_cuda_scatter_step(&code);
+        status =
+            mo_cuda_ask_code(unit, &code, "scatter_step", &kernel->step, err);
+    }
+    if (status == MO_OK && kernel->n_sorted > MO_SCATTER_SORTED) {
+        mo_cuda_scatter_merge(&code);
+        status =
+            mo_cuda_ask_code(unit, &code, "scatter_merge", &kernel->merge, err);
+    }
+    return status;
+}
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, mo_error *err)
+{
+    mo_cuda_scattering s =
+        begin(&call->u.scatter, out[0].elem, in[1].desc.elem);
+    mo_status status = check(&s, call, in, out, err);
+    scatter_kernel *made;
+
+    assert(!call->after);
+    if (status == MO_OK)
+        status = mo_cuda_index_watch(unit, err);
+    if (status != MO_OK)
+        return status;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    made->bytes = (size_t) mo_desc_bytes(&out[0]);
+    if (made->bytes > 0 && s.n_keys > 0)
+        status = s.n_keys <= MO_SCATTER_FEW ? ask_few(unit, &s, made, err)
+                                            : ask_many(unit, &s, made, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+/* ---- running */
+
+static mo_status copy_data(mo_unit *unit, const void *from, void *to,
+                           size_t bytes, CUstream stream, mo_error *err)
+{
+    if (from == to || bytes == 0)
+        return MO_OK;
+    return mo_cuda_check(unit->api, "cuMemcpyDtoDAsync",
+                         unit->api->cuMemcpyDtoDAsync((CUdeviceptr) to,
+                                                      (CUdeviceptr) from, bytes,
+                                                      stream),
+                         err);
+}
+
+static mo_status sort_keys(mo_unit *unit, const scatter_kernel *kernel,
+                           const void *indices, void *keys, CUstream stream,
+                           mo_error *err)
+{
+    unsigned k, j, n = (unsigned) kernel->n_sorted;
+    volatile long long *wrong = unit->wrong_index;
+    void *begin_args[] = { &indices, &keys, &wrong };
+    void *args[] = { &keys, &k, &j };
+    mo_cuda_grid grid = { .blocks = { n / MO_SCATTER_SORTED, 1, 1 },
+                          .threads = { MO_SCATTER_THREADS, 1, 1 } };
+    mo_status status =
+        mo_cuda_launch(unit, kernel->keys, &grid, stream, begin_args, err);
+
+    for (k = 2 * MO_SCATTER_SORTED; status == MO_OK && k <= n; k *= 2) {
+        for (j = k / 2; status == MO_OK && j >= MO_SCATTER_SORTED; j /= 2)
+            status =
+                mo_cuda_launch(unit, kernel->step, &grid, stream, args, err);
+        if (status == MO_OK)
+            status =
+                mo_cuda_launch(unit, kernel->merge, &grid, stream, args, err);
+    }
+    return status;
+}
+
+static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+                         const void *const *in, void *const *out,
+                         void *workspace, CUstream stream, mo_error *err)
+{
+    const scatter_kernel *scatter = (const scatter_kernel *) kernel;
+    const void *data = in[0], *indices = in[1], *updates = in[2];
+    void *result = out[0];
+    volatile long long *wrong = unit->wrong_index;
+    void *few_args[] = { &data, &indices, &updates, &result, &wrong };
+    void *many_args[] = { &workspace, &updates, &result };
+    mo_status status;
+
+    if (scatter->few)
+        return mo_cuda_launch(unit, scatter->apply, &scatter->grid, stream,
+                              few_args, err);
+    status = copy_data(unit, data, result, scatter->bytes, stream, err);
+    if (status != MO_OK || !scatter->apply)
+        return status;
+    status = sort_keys(unit, scatter, indices, workspace, stream, err);
+    if (status == MO_OK)
+        status = mo_cuda_launch(unit, scatter->apply, &scatter->grid, stream,
+                                many_args, err);
+    return status;
+}
+
+const mo_cuda_maker mo_cuda_scatter = { prepare, NULL, enqueue,
+                                        mo_cuda_drop_whole };

@@ -1,0 +1,129 @@
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/row_reduction.h"
+
+/*
+ * Along the last dimension rows are done by the threads of a row.  Along
+ * another one, COLUMNS neighbours stand side by side in a block, and DEEP
+ * threads share each of them.
+ */
+static const char row_source[] =
+    "MO_KERNEL_OF(softmax, BLOCK)"
+    "(const T *in, T *out, struct mo_extra p)\n"
+    "{\n"
+    "    ROW_BEGIN\n"
+    "    R most = (R) -MO_INF, sum = 0;\n"
+    "    MO_NEXT();\n"
+    "    ROW_EXPECT\n"
+    "    MO_BEGIN();\n"
+    "    ROW_LOAD\n"
+    "    ROW_EACH(most = row_larger(most, y[i]))\n"
+    "    most = row_most(most, 0);\n"
+    "#if LOGARITHM\n"
+    "    ROW_EACH(sum += MATH(exp)(y[i] - most))\n"
+    "    most += MATH(log)(row_sum(sum, 1));\n"
+    "    ROW_STORE(y[i] = y[i] - most)\n"
+    "#else\n"
+    "    ROW_EACH(y[i] = MATH(exp)(y[i] - most); sum += y[i])\n"
+    "    sum = 1 / row_sum(sum, 1);\n"
+    "    ROW_STORE(y[i] = (KEPT ? y[i] : MATH(exp)(y[i] - most)) * sum)\n"
+    "#endif\n"
+    "}\n";
+
+static const char column_source[] =
+    "MO_DEVICE R larger(R a, R b) { return b > a ? b : a; }\n"
+    "MO_DEVICE R add(R a, R b) { return a + b; }\n"
+    "#define OVER_COLUMN(both, a) \\\n"
+    "    MO_SYNC(); \\\n"
+    "    cells[deep][column] = a; \\\n"
+    "    MO_SYNC(); \\\n"
+    "    a = cells[0][column]; \\\n"
+    "    for (int d = 1; d < DEEP; d++) \\\n"
+    "        a = both(a, cells[d][column]);\n"
+    "#define EACH for (PLACE c = deep; c < (PLACE) COUNT; c += DEEP)\n"
+    "#define X load(in[from + c * INNER])\n"
+    "MO_KERNEL_OF(softmax, BLOCK)"
+    "(const T *in, T *out, struct mo_extra p)\n"
+    "{\n"
+    "    MO_SHARED R cells[DEEP][COLUMNS];\n"
+    "    const int column = (int) threadIdx.x % COLUMNS;\n"
+    "    const int deep = (int) threadIdx.x / COLUMNS;\n"
+    "    const PLACE first = (PLACE) (blockIdx.x % TILES) * COLUMNS + column;\n"
+    "    const int live = first < INNER;\n"
+    "    const PLACE from = (PLACE) (blockIdx.x / TILES) * COUNT * INNER +\n"
+    "                       (live ? first : 0);\n"
+    "    R most = (R) -MO_INF, sum = 0;\n"
+    "    MO_BEGIN();\n"
+    "    EACH most = larger(most, X);\n"
+    "    OVER_COLUMN(larger, most)\n"
+    "    EACH sum += MATH(exp)(X - most);\n"
+    "    OVER_COLUMN(add, sum)\n"
+    "    const R shift = LOGARITHM ? most + MATH(log)(sum) : most;\n"
+    "    const R share = 1 / sum;\n"
+    "    if (live) EACH {\n"
+    "        const R x = X - shift;\n"
+    "        const R y = LOGARITHM ? x : MATH(exp)(x) * share;\n"
+    "        finish1(from + c * INNER, &y, p, out);\n"
+    "    }\n"
+    "}\n";
+
+static mo_status set_rows(mo_unit *unit, const mo_softmax_call *softmax,
+                          int width, mo_cuda_draft *draft, mo_error *err)
+{
+    mo_cuda_rows rows =
+        mo_cuda_rows_of(unit, softmax->outer, softmax->count, width);
+
+    mo_code_rows(&draft->code, &rows);
+    mo_code_text(&draft->code, row_source);
+    return mo_cuda_rows_grid(&rows, &draft->grid, err);
+}
+
+static mo_status set_columns(const mo_softmax_call *softmax,
+                             mo_cuda_draft *draft, mo_error *err)
+{
+    enum { MOST_COLUMNS = 32, MOST_THREADS = 256 };
+    int columns = 1, deep = 1;
+    int64_t tiles;
+
+    while (columns < MOST_COLUMNS && columns < softmax->inner)
+        columns *= 2;
+    while (columns * deep < MOST_THREADS && 2 * deep < softmax->count)
+        deep *= 2;
+    tiles = (softmax->inner + columns - 1) / columns;
+    mo_code_add(&draft->code,
+                "#define COUNT %lldLL\n#define INNER %lldLL\n"
+                "#define COLUMNS %d\n#define DEEP %d\n#define TILES %lldu\n"
+                "#define BLOCK (COLUMNS * DEEP)\n",
+                (long long) softmax->count, (long long) softmax->inner, columns,
+                deep, (long long) tiles);
+    mo_code_text(&draft->code, column_source);
+    return mo_cuda_grid_of(softmax->count > 0 ? softmax->outer * tiles : 0, 1,
+                           columns * deep, &draft->grid, err);
+}
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, mo_error *err)
+{
+    const mo_softmax_call *softmax = &call->u.softmax;
+    bool by_rows = softmax->inner == 1;
+    int width =
+        by_rows ? mo_cuda_finish_width(call, &out[0], softmax->count) : 1;
+    mo_cuda_draft draft = { .name = "softmax" };
+    mo_status status = mo_cuda_same_type(call, in, out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_code_types(&draft.code, out[0].elem, width, mo_desc_elements(&out[0]));
+    mo_code_finish_early(&draft.code, call, in, &out[0], width);
+    mo_code_add(&draft.code, "#define LOGARITHM %d\n", softmax->log);
+    status = by_rows ? set_rows(unit, softmax, width, &draft, err)
+                     : set_columns(softmax, &draft, err);
+    if (status != MO_OK) {
+        mo_code_clear(&draft.code);
+        return status;
+    }
+    return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
+}
+
+const mo_cuda_maker mo_cuda_softmax = { prepare, NULL, mo_cuda_single_enqueue,
+                                        mo_cuda_single_drop };

@@ -1,0 +1,184 @@
+#include "exec/backend/cuda/kernels/topk.h"
+
+#include <stdlib.h>
+
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/single_kernel.h"
+
+/* ---- common */
+
+static const char common_source[] =
+    "typedef struct { unsigned long long key; long long index; } ENTRY;\n"
+    "#define SIGN (1ull << 63)\n"
+    "MO_DEVICE int better(ENTRY a, ENTRY b)\n"
+    "{\n"
+    "    return a.key != b.key ? a.key < b.key : a.index < b.index;\n"
+    "}\n"
+    /* Of reals, those with a sign are turned around; adding 0 makes -0 a 0. */
+    "MO_DEVICE ENTRY entry_of(T x, long long index)\n"
+    "{\n"
+    "    ENTRY e;\n"
+    "#if REAL\n"
+    "    const unsigned long long bits =\n"
+    "        mo_bits_of_double((double) load(x) + 0.0);\n"
+    "    e.key = bits & SIGN ? ~bits : bits | SIGN;\n"
+    "#else\n"
+    "    e.key = (unsigned long long) load(x) ^ (SIGNED ? SIGN : 0);\n"
+    "#endif\n"
+    "    e.key = LARGEST ? ~e.key : e.key;\n"
+    "    e.index = index;\n"
+    "    return e;\n"
+    "}\n"
+    "MO_DEVICE void sort(ENTRY *e)\n"
+    "{\n"
+    "    for (int size = 2; size <= CHUNK; size *= 2)\n"
+    "        for (int gap = size / 2; gap; gap /= 2) {\n"
+    "            MO_SYNC();\n"
+    "            for (int i = (int) threadIdx.x; i < CHUNK / 2; i += BLOCK) {\n"
+    "                const int a = 2 * i - (i & (gap - 1)), b = a + gap;\n"
+    "                const ENTRY x = e[a], y = e[b];\n"
+    "                if (better(y, x) == ((a & size) == 0)) {\n"
+    "                    e[a] = y;\n"
+    "                    e[b] = x;\n"
+    "                }\n"
+    "            }\n"
+    "        }\n"
+    "    MO_SYNC();\n"
+    "}\n"
+    "#define START(line, size) ((line) / (PLACE) INNER * (PLACE) (size) * \\\n"
+    "                           (PLACE) INNER + (line) % (PLACE) INNER)\n"
+    "#define FROM(line) START(line, COUNT)\n"
+    "#define TO(line) START(line, K)\n"
+    "MO_DEVICE void put(const T *in, T *values, INDEX *indices, PLACE line,\n"
+    "                   PLACE i, long long index)\n"
+    "{\n"
+    "    const PLACE to = TO(line) + i * (PLACE) INNER;\n"
+    "    values[to] = in[FROM(line) + (PLACE) index * (PLACE) INNER];\n"
+    "    indices[to] = (INDEX) index;\n"
+    "}\n";
+
+void mo_code_topk(mo_code *code, const mo_topk_call *topk, const mo_desc *out,
+                  int64_t elements, int chunk)
+{
+    mo_elem elem = out[0].elem;
+
+    mo_code_types(code, elem, 1, elements);
+    mo_code_add(code,
+                "typedef %s INDEX;\n#define REAL %d\n#define SIGNED %d\n"
+                "#define LARGEST %d\n#define BY_INDEX %d\n"
+                "#define LINES %lldLL\n#define COUNT %lldLL\n"
+                "#define INNER %lldLL\n#define K %lldLL\n"
+                "#define CHUNK %d\n#define BLOCK %d\n",
+                mo_code_elem(out[1].elem), mo_elem_is_real(elem),
+                elem != MO_U64, topk->largest, topk->sort == MO_TOPK_BY_INDEX,
+                (long long) (topk->outer * topk->inner),
+                (long long) topk->count, (long long) topk->inner,
+                (long long) topk->k, chunk,
+                chunk / 2 < MO_TOPK_THREADS ? chunk / 2 : MO_TOPK_THREADS);
+    mo_code_text(code, common_source);
+}
+
+/* ---- one block */
+
+/* What fills the chunk up comes behind all else.  Sorted by index, those that
+ * were found have all the same key. */
+static const char kernel_source[] =
+    "MO_KERNEL_OF(topk, BLOCK)(const T *in, T *values, INDEX *indices)\n"
+    "{\n"
+    "    MO_SHARED ENTRY e[CHUNK];\n"
+    "    const PLACE line = (PLACE) blockIdx.x;\n"
+    "    const PLACE from = FROM(line);\n"
+    "    MO_BEGIN();\n"
+    "    for (int i = (int) threadIdx.x; i < CHUNK; i += BLOCK) {\n"
+    "        ENTRY rest;\n"
+    "        rest.key = ~0ull;\n"
+    "        rest.index = i;\n"
+    "        e[i] = i < COUNT ? entry_of(in[from + i * (PLACE) INNER], i)\n"
+    "                         : rest;\n"
+    "    }\n"
+    "    sort(e);\n"
+    "    if (BY_INDEX) {\n"
+    "        for (int i = (int) threadIdx.x; i < CHUNK; i += BLOCK)\n"
+    "            e[i].key = i < K ? 0 : ~0ull;\n"
+    "        sort(e);\n"
+    "    }\n"
+    "    for (int i = (int) threadIdx.x; i < K; i += BLOCK)\n"
+    "        put(in, values, indices, line, i, e[i].index);\n"
+    "}\n";
+
+static mo_status prepare_small(mo_unit *unit, const mo_call *call,
+                               const mo_call_operand *in, const mo_desc *out,
+                               mo_kernel **kernel, mo_error *err)
+{
+    enum { LEAST_CHUNK = 64 };
+    const mo_topk_call *topk = &call->u.topk;
+    mo_cuda_draft draft = { .name = "topk" };
+    int chunk = LEAST_CHUNK;
+    mo_status status;
+
+    while (chunk < topk->count)
+        chunk *= 2;
+    status = mo_cuda_grid_of(topk->k > 0 ? topk->outer * topk->inner : 0, 1,
+                             chunk / 2 < MO_TOPK_THREADS ? chunk / 2
+                                                         : MO_TOPK_THREADS,
+                             &draft.grid, err);
+    if (status != MO_OK)
+        return status;
+    mo_code_topk(&draft.code, topk, out, mo_desc_elements(&in[0].desc), chunk);
+    mo_code_text(&draft.code, kernel_source);
+    return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
+}
+
+/* ---- the two */
+
+/* A kernel of one of the two ways; the outer one belongs to the backend. */
+typedef struct topk_kernel {
+    mo_kernel base;
+    bool small;
+    mo_kernel *inner;
+} topk_kernel;
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, mo_error *err)
+{
+    topk_kernel *made;
+    mo_status status = mo_cuda_same_type(call, in, out, err);
+
+    if (status != MO_OK)
+        return status;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    made->small = call->u.topk.count <= MO_TOPK_CHUNK;
+    status = (made->small ? prepare_small : mo_cuda_topk_passes.prepare)(
+        unit, call, in, out, &made->inner, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    made->base.workspace = made->inner->workspace;
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+                         const void *const *in, void *const *out,
+                         void *workspace, CUstream stream, mo_error *err)
+{
+    const topk_kernel *made = (const topk_kernel *) kernel;
+
+    return (made->small ? mo_cuda_single_enqueue : mo_cuda_topk_passes.enqueue)(
+        unit, made->inner, in, out, workspace, stream, err);
+}
+
+static void drop(mo_unit *unit, mo_kernel *kernel)
+{
+    topk_kernel *made = (topk_kernel *) kernel;
+
+    (made->small ? mo_cuda_single_drop : mo_cuda_topk_passes.drop)(unit,
+                                                                   made->inner);
+    free(made);
+}
+
+const mo_cuda_maker mo_cuda_topk = { prepare, NULL, enqueue, drop };

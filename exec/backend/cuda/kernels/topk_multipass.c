@@ -1,0 +1,273 @@
+/*
+ * The best of long lines.  Blocks sort chunks of a line and keep the best K of
+ * each as a run; then two neighbouring runs become one, of which again only the
+ * best K are kept, until there is one.  Where an entry goes is its place in its
+ * own run and the number of those in the other one that are better.
+ *
+ * Should the best be in the order of their indices, they are sorted once more,
+ * by these, in the same way.
+ */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/kernels/single_kernel.h"
+#include "exec/backend/cuda/kernels/topk.h"
+
+/* What run number r has, when runs stand for size elements of count. */
+static const char run_source[] =
+    "MO_DEVICE PLACE run_of(PLACE size)\n"
+    "{\n"
+    "    return size < (PLACE) K ? size : (PLACE) K;\n"
+    "}\n"
+    "MO_DEVICE PLACE length_of(PLACE r, PLACE size, PLACE count)\n"
+    "{\n"
+    "    const PLACE rest = r * size < count ? count - r * size : 0;\n"
+    "    return run_of(rest < size ? rest : size);\n"
+    "}\n";
+
+/* AGAIN: found entries are sorted by their index, all that there are. */
+static const char sort_source[] =
+    "MO_KERNEL_OF(topk_sort, BLOCK)(const T *in, const ENTRY *found,\n"
+    "                               ENTRY *runs)\n"
+    "{\n"
+    "    MO_SHARED ENTRY e[CHUNK];\n"
+    "    const PLACE count = AGAIN ? (PLACE) K : (PLACE) COUNT;\n"
+    "    const PLACE chunks = (count + CHUNK - 1) / CHUNK;\n"
+    "    const PLACE line = (PLACE) blockIdx.x / chunks;\n"
+    "    const PLACE r = (PLACE) blockIdx.x % chunks;\n"
+    "    const PLACE length = length_of(r, CHUNK, count);\n"
+    "    MO_BEGIN();\n"
+    "    for (int i = (int) threadIdx.x; i < CHUNK; i += BLOCK) {\n"
+    "        const PLACE at = r * CHUNK + i;\n"
+    "        ENTRY x;\n"
+    "        x.key = ~0ull;\n"
+    "        x.index = 0x7fffffffffffffffll - CHUNK + i;\n"
+    "        if (at < count && AGAIN) {\n"
+    "            x.key = 0;\n"
+    "            x.index = found[line * (PLACE) K + at].index;\n"
+    "        } else if (at < count) {\n"
+    "            x = entry_of(in[FROM(line) + at * (PLACE) INNER], at);\n"
+    "        }\n"
+    "        e[i] = x;\n"
+    "    }\n"
+    "    sort(e);\n"
+    "    for (int i = (int) threadIdx.x; i < length; i += BLOCK)\n"
+    "        runs[(PLACE) blockIdx.x * run_of(CHUNK) + i] = e[i];\n"
+    "}\n";
+
+static const char merge_source[] =
+    "MO_KERNEL_OF(topk_merge, BLOCK)(const ENTRY *from, ENTRY *to,\n"
+    "                                long long size_, long long count_)\n"
+    "{\n"
+    "    const PLACE size = (PLACE) size_, count = (PLACE) count_;\n"
+    "    const PLACE room = run_of(size), more = run_of(2 * size);\n"
+    "    const PLACE n = (count + size - 1) / size, half = (n + 1) / 2;\n"
+    "    const PLACE self = (PLACE) blockIdx.x * BLOCK + (int) threadIdx.x;\n"
+    "    const PLACE line = self / (n * room), i = self % room;\n"
+    "    const PLACE r = self / room % n, other = r ^ 1;\n"
+    "    MO_BEGIN();\n"
+    "    if (line >= (PLACE) LINES || i >= length_of(r, size, count))\n"
+    "        return;\n"
+    "    const ENTRY e = from[self];\n"
+    "    const ENTRY *run = from + (line * n + other) * room;\n"
+    "    PLACE low = 0, high = length_of(other, size, count);\n"
+    "    while (low < high) {\n"
+    "        const PLACE middle = low + (high - low) / 2;\n"
+    "        if (better(run[middle], e))\n"
+    "            low = middle + 1;\n"
+    "        else\n"
+    "            high = middle;\n"
+    "    }\n"
+    "    if (i + low < more)\n"
+    "        to[(line * half + r / 2) * more + i + low] = e;\n"
+    "}\n";
+
+static const char put_source[] =
+    "MO_KERNEL_OF(topk_put, BLOCK)(const T *in, const ENTRY *found,\n"
+    "                              T *values, INDEX *indices)\n"
+    "{\n"
+    "    const PLACE self = (PLACE) blockIdx.x * BLOCK + (int) threadIdx.x;\n"
+    "    MO_BEGIN();\n"
+    "    if (self < (PLACE) LINES * (PLACE) K)\n"
+    "        put(in, values, indices, self / (PLACE) K, self % (PLACE) K,\n"
+    "            found[self].index);\n"
+    "}\n";
+
+typedef struct passes_kernel {
+    mo_kernel base;
+    mo_topk_call topk;
+    int64_t lines;
+    size_t half; /* bytes of each of the two places for entries */
+    mo_cuda_function *sort, *again, *merge, *put;
+} passes_kernel;
+
+/* ---- prepare */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t runs_of(int64_t count, int64_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* Entries of a line, before any two runs are one. */
+static mo_status set_room(passes_kernel *made, mo_error *err)
+{
+    const mo_topk_call *topk = &made->topk;
+    int64_t most = 0, bytes;
+
+    for (int64_t size = MO_TOPK_CHUNK; size < 2 * topk->count; size *= 2) {
+        int64_t entries = runs_of(topk->count, size) * least(topk->k, size);
+
+        most = entries > most ? entries : most;
+    }
+    if (!mo_int64_mul(most, made->lines, &most) ||
+        !mo_int64_mul(most, 2 * MO_TOPK_ENTRY_BYTES, &bytes))
+        return mo_fail(err, MO_E_LIMIT, "the best %lld of %lld lines",
+                       (long long) topk->k, (long long) made->lines);
+    made->half = (size_t) bytes / 2;
+    made->base.workspace = (size_t) bytes;
+    return MO_OK;
+}
+
+static mo_status ask(mo_unit *unit, const mo_call *call,
+                     const mo_call_operand *in, const mo_desc *out, bool again,
+                     const char *source, const char *name,
+                     mo_cuda_function **function, mo_error *err)
+{
+    mo_code code = { 0 };
+    int64_t elements = mo_desc_elements(&in[0].desc);
+
+    mo_code_topk(&code, &call->u.topk, out, 2 * elements, MO_TOPK_CHUNK);
+    mo_code_text(&code, run_source);
+    mo_code_add(&code, "#define AGAIN %d\n", again);
+    mo_code_text(&code, source);
+    return mo_cuda_ask_code(unit, &code, name, function, err);
+}
+
+static mo_status ask_all(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         passes_kernel *made, mo_error *err)
+{
+    mo_status status = ask(unit, call, in, out, false, sort_source, "topk_sort",
+                           &made->sort, err);
+
+    if (status == MO_OK && call->u.topk.sort == MO_TOPK_BY_INDEX)
+        status = ask(unit, call, in, out, true, sort_source, "topk_sort",
+                     &made->again, err);
+    if (status == MO_OK)
+        status = ask(unit, call, in, out, false, merge_source, "topk_merge",
+                     &made->merge, err);
+    if (status == MO_OK)
+        status = ask(unit, call, in, out, false, put_source, "topk_put",
+                     &made->put, err);
+    return status;
+}
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, mo_error *err)
+{
+    passes_kernel *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->topk = call->u.topk;
+    made->lines = call->u.topk.outer * call->u.topk.inner;
+    status = set_room(made, err);
+    if (status == MO_OK)
+        status = ask_all(unit, call, in, out, made, err);
+    if (status != MO_OK) {
+        free(made);
+        return status;
+    }
+    *kernel = &made->base;
+    return MO_OK;
+}
+
+/* ---- enqueue */
+
+typedef struct passing {
+    mo_unit *unit;
+    const passes_kernel *kernel;
+    const void *in;
+    void *place[2]; /* [0] holds the entries */
+    CUstream stream;
+    mo_error *err;
+} passing;
+
+static void turn(passing *p)
+{
+    void *other = p->place[0];
+
+    p->place[0] = p->place[1];
+    p->place[1] = other;
+}
+
+static mo_status launch(passing *p, const mo_cuda_function *function,
+                        int64_t items, int per_block, void **args)
+{
+    mo_cuda_grid grid;
+    mo_status status =
+        mo_cuda_grid_of(items, per_block, MO_TOPK_THREADS, &grid, p->err);
+
+    if (status != MO_OK)
+        return status;
+    return mo_cuda_launch(p->unit, function, &grid, p->stream, args, p->err);
+}
+
+/* Sorts count entries of each line, beginning with chunks of them. */
+static mo_status sort_all(passing *p, const mo_cuda_function *function,
+                          int64_t count)
+{
+    const passes_kernel *k = p->kernel;
+    void *sort_args[] = { &p->in, &p->place[0], &p->place[1] };
+    mo_status status = launch(
+        p, function, k->lines * runs_of(count, MO_TOPK_CHUNK), 1, sort_args);
+
+    turn(p);
+    for (int64_t size = MO_TOPK_CHUNK; status == MO_OK && size < count;
+         size *= 2) {
+        long long size_arg = size, count_arg = count;
+        void *merge_args[] = { &p->place[0], &p->place[1], &size_arg,
+                               &count_arg };
+
+        status =
+            launch(p, k->merge,
+                   k->lines * runs_of(count, size) * least(k->topk.k, size),
+                   MO_TOPK_THREADS, merge_args);
+        turn(p);
+    }
+    return status;
+}
+
+static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+                         const void *const *in, void *const *out,
+                         void *workspace, CUstream stream, mo_error *err)
+{
+    const passes_kernel *k = (const passes_kernel *) kernel;
+    passing p = { unit,   k,
+                  in[0],  { workspace, (char *) workspace + k->half },
+                  stream, err };
+    void *values = out[0], *indices = out[1];
+    void *put_args[] = { &p.in, &p.place[0], &values, &indices };
+    mo_status status;
+
+    if (k->topk.k == 0 || k->lines == 0)
+        return MO_OK;
+    status = sort_all(&p, k->sort, k->topk.count);
+    if (status == MO_OK && k->again)
+        status = sort_all(&p, k->again, k->topk.k);
+    if (status == MO_OK)
+        status =
+            launch(&p, k->put, k->lines * k->topk.k, MO_TOPK_THREADS, put_args);
+    return status;
+}
+
+const mo_cuda_maker mo_cuda_topk_passes = { prepare, NULL, enqueue,
+                                            mo_cuda_drop_whole };

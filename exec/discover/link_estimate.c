@@ -1,0 +1,137 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cost/cluster/nccl/nccl_rate.h"
+#include "exec/discover/discover_internal.h"
+
+/*
+ * Rates that are known are nominal.  What nobody tells is assumed, and said to
+ * be; so are latencies, which are what a copy takes that is begun on an idle
+ * link.
+ */
+enum { NVLINK_NS = 5000, PCI_NS = 10000, NETWORK_NS = 30000, MEMORY_NS = 2000 };
+
+static const double memory_gbps = 80, plain_network_gbps = 10;
+
+bool mo_find_same_machine(const mo_find *a, const mo_find *b)
+{
+    return a->survey == b->survey ||
+           strcmp(a->survey->machine, b->survey->machine) == 0;
+}
+
+/* NVLinks of a GPU whose other end is this address; 0: at switches. */
+static int count_nvlinks(const mo_survey_gpu *gpu, uint64_t bus)
+{
+    int count = 0;
+
+    for (int i = 0; i < gpu->n_nvlinks; i++)
+        count += gpu->nvlinks[i] == bus;
+    return count;
+}
+
+/* Of links between two GPUs each of them tells.  Switches are wired so that any
+ * GPU reaches any other with all its links; the one with fewer decides. */
+static bool over_nvlink(const mo_survey_gpu *a, const mo_survey_gpu *b,
+                        mo_find_way *way)
+{
+    double each =
+        fmin(mo_nccl_nvlink_gbps(a->arch), mo_nccl_nvlink_gbps(b->arch));
+    int there = b->bus ? count_nvlinks(a, b->bus) : 0;
+    int back = a->bus ? count_nvlinks(b, a->bus) : 0;
+    int direct = there > back ? there : back;
+    int at_a = count_nvlinks(a, 0), at_b = count_nvlinks(b, 0);
+    int switched = at_a < at_b ? at_a : at_b;
+    int n = direct > 0 ? direct : switched;
+
+    if (n == 0)
+        return false;
+    way->gbps = n * each;
+    way->latency_ns = NVLINK_NS;
+    snprintf(way->note, sizeof way->note, "%d NVLink%s%s", n, n > 1 ? "s" : "",
+             direct > 0 ? "" : " over switches");
+    return true;
+}
+
+static double pci_gbps(const mo_survey_gpu *gpu, bool *assumed)
+{
+    *assumed |= gpu->pci_gbps == 0;
+    return gpu->pci_gbps > 0 ? gpu->pci_gbps : mo_nccl_pci_gbps("", 0);
+}
+
+static bool are_at_sockets_apart(const mo_survey_gpu *a, const mo_survey_gpu *b)
+{
+    return a->socket >= 0 && b->socket >= 0 && a->socket != b->socket;
+}
+
+/* Only who sees both knows whether one reads the memory of the other. */
+static bool lacks_peer_access(const mo_find *a, const mo_find *b)
+{
+    const mo_survey_gpu *gpus = a->survey->gpus;
+
+    if (a->survey != b->survey)
+        return false;
+    return !(a->gpu->peers >> (b->gpu - gpus) & 1) ||
+           !(b->gpu->peers >> (a->gpu - gpus) & 1);
+}
+
+static void over_pci(const mo_find *a, const mo_find *b, mo_find_way *way)
+{
+    bool assumed = false, far = are_at_sockets_apart(a->gpu, b->gpu);
+
+    way->gbps = fmin(pci_gbps(a->gpu, &assumed), pci_gbps(b->gpu, &assumed));
+    if (far && a->survey->socket_gbps > 0)
+        way->gbps = fmin(way->gbps, a->survey->socket_gbps);
+    way->latency_ns = PCI_NS;
+    snprintf(way->note, sizeof way->note, "PCI Express%s%s%s",
+             assumed ? ", assumed to be 3.0 x16" : "",
+             far ? " from socket to socket" : "",
+             lacks_peer_access(a, b) ? ", through the host's memory" : "");
+}
+
+static void to_processors(const mo_find *gpu, mo_find_way *way)
+{
+    bool assumed = false;
+
+    way->gbps = pci_gbps(gpu->gpu, &assumed);
+    way->latency_ns = PCI_NS;
+    snprintf(way->note, sizeof way->note, "PCI Express%s",
+             assumed ? ", assumed to be 3.0 x16" : "");
+}
+
+static void through_memory(mo_find_way *way)
+{
+    way->gbps = memory_gbps;
+    way->latency_ns = MEMORY_NS;
+    snprintf(way->note, sizeof way->note, "the host's memory, assumed");
+}
+
+/* The slower card decides, where both are known. */
+static void over_network(const mo_find *a, const mo_find *b, mo_find_way *way)
+{
+    double x = a->survey->network_gbps, y = b->survey->network_gbps;
+
+    way->latency_ns = NETWORK_NS;
+    if (x > 0 && y > 0) {
+        way->gbps = fmin(x, y);
+        snprintf(way->note, sizeof way->note, "network, by its cards");
+    } else {
+        way->gbps = plain_network_gbps;
+        snprintf(way->note, sizeof way->note, "network, assumed");
+    }
+}
+
+mo_find_way mo_find_way_between(const mo_find *a, const mo_find *b)
+{
+    mo_find_way way = { 0 };
+
+    if (!mo_find_same_machine(a, b))
+        over_network(a, b, &way);
+    else if (!a->gpu && !b->gpu)
+        through_memory(&way);
+    else if (!a->gpu || !b->gpu)
+        to_processors(a->gpu ? a : b, &way);
+    else if (!over_nvlink(a->gpu, b->gpu, &way))
+        over_pci(a, b, &way);
+    return way;
+}

@@ -1,0 +1,46 @@
+/*
+ * discover_nvml.h - what NVIDIA's management library tells of GPUs that the
+ * driver's interface does not: how they are wired.
+ *
+ * Declared here are the few entry points that are used, as their library has
+ * had them since 2019: its header is not a part of all toolkits.  It is found
+ * like the other libraries (backend/cuda/library.h), MOIRAI_NVML being its
+ * variable, and may be absent.
+ */
+#ifndef MO_EXEC_DISCOVER_NVML_API_H
+#define MO_EXEC_DISCOVER_NVML_API_H
+
+typedef struct nvmlDevice_st *mo_nvml_device;
+
+enum { MO_NVML_SUCCESS = 0, MO_NVML_ON = 1 };
+
+/* Up to this the way between two GPUs stays with the processors of one node. */
+enum { MO_NVML_SAME_NODE = 40 };
+
+typedef struct mo_nvml_pci {
+    char legacy_id[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char id[32];
+} mo_nvml_pci;
+
+/* Members are called as the library calls them. */
+typedef struct mo_nvml {
+    int (*nvmlInit_v2)(void);
+    int (*nvmlShutdown)(void);
+    int (*nvmlDeviceGetCount_v2)(unsigned *count);
+    int (*nvmlDeviceGetHandleByIndex_v2)(unsigned index,
+                                         mo_nvml_device *device);
+    int (*nvmlDeviceGetPciInfo_v3)(mo_nvml_device device, mo_nvml_pci *pci);
+    int (*nvmlDeviceGetMaxPcieLinkGeneration)(mo_nvml_device device,
+                                              unsigned *generation);
+    int (*nvmlDeviceGetMaxPcieLinkWidth)(mo_nvml_device device,
+                                         unsigned *width);
+    int (*nvmlDeviceGetTopologyCommonAncestor)(mo_nvml_device a,
+                                               mo_nvml_device b, int *level);
+    int (*nvmlDeviceGetNvLinkState)(mo_nvml_device device, unsigned link,
+                                    int *is_on);
+    int (*nvmlDeviceGetNvLinkRemotePciInfo_v2)(mo_nvml_device device,
+                                               unsigned link, mo_nvml_pci *pci);
+} mo_nvml;
+
+#endif

@@ -1,9 +1,0 @@
-#include <stdio.h>
-
-#include "exec/discover_parts.h"
-
-void mo_survey_gpus(mo_survey *survey)
-{
-    snprintf(survey->no_gpu, sizeof survey->no_gpu,
-             "this program was built without CUDA");
-}

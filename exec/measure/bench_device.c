@@ -1,0 +1,200 @@
+#include "exec/measure/bench_device.h"
+
+#include <stdlib.h>
+
+#include "base/stop.h"
+
+enum { N_PRODUCTS = 5, N_COPIES = 4, REPEATS = 5, MAX_IN = 2 };
+
+static const int64_t product_sizes[N_PRODUCTS] = { 128, 512, 1024, 2048, 4096 };
+static const int64_t copy_elements[N_COPIES] = { 1 << 16, 1 << 20, 1 << 24,
+                                                 1 << 26 };
+
+/* One run that takes so long is timed well enough; and what would take longer
+ * in all is not tried. */
+static const int64_t long_enough_ns = 20000000;
+static const double patience_ns = 4e9;
+
+/* A call, all of whose operands are of one shape. */
+typedef struct trial {
+    mo_call call;
+    mo_copy_box box;
+    mo_desc desc;
+    double work; /* operations, or bytes */
+    mo_kernel *kernel;
+    size_t workspace_bytes;
+    void *memory[MAX_IN + 1], *workspace;
+} trial;
+
+static int in_numbers[MAX_IN] = { 0, 1 }, out_numbers[] = { MAX_IN };
+
+static void make_product(int64_t n, trial *t)
+{
+    const mo_matmul_side side = { .row = n, .column = 1 };
+
+    t->call = (mo_call){ .kind = MO_CALL_MATMUL,
+                         .n_in = 2,
+                         .n_out = 1,
+                         .first_extra = 2,
+                         .u.matmul = { n, n, n, .a = side, side, side } };
+    t->desc = (mo_desc){ MO_F32, { 2, { n, n } } };
+    t->work = 2.0 * (double) n * (double) n * (double) n;
+}
+
+static void make_copy(int64_t n, trial *t)
+{
+    t->box = (mo_copy_box){
+        .rank = 1, .extent = { n }, .in_stride = { 1 }, .out_stride = { 1 }
+    };
+    t->call = (mo_call){ .kind = MO_CALL_COPY,
+                         .n_in = 1,
+                         .n_out = 1,
+                         .first_extra = 1,
+                         .u.copy = { &t->box, 1, -1 } };
+    t->desc = (mo_desc){ MO_F32, { 1, { n } } };
+    t->work = 2.0 * (double) n * sizeof(float);
+}
+
+/* A GPU runs what is settled once. */
+static mo_status prepare(const mo_backend *backend, mo_unit *unit, trial *t,
+                         mo_error *err)
+{
+    mo_call_operand in[MAX_IN] = { { t->desc, NULL }, { t->desc, NULL } };
+    mo_status status;
+
+    t->call.in = in_numbers;
+    t->call.out = out_numbers;
+    status = backend->prepare(unit, &t->call, in, &t->desc, &t->kernel,
+                              &t->workspace_bytes, err);
+    if (status != MO_OK || !backend->settle)
+        return status;
+    return backend->settle(unit, &t->kernel, 1, &t->workspace_bytes, err);
+}
+
+static mo_status take_memory(const mo_backend *backend, mo_unit *unit, trial *t,
+                             mo_error *err)
+{
+    size_t bytes = (size_t) mo_desc_bytes(&t->desc);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < t->call.n_in + 1 && status == MO_OK; i++)
+        status = backend->alloc(unit, bytes, &t->memory[i], err);
+    if (status == MO_OK && t->workspace_bytes > 0)
+        status = backend->alloc(unit, t->workspace_bytes, &t->workspace, err);
+    return status;
+}
+
+static void give_memory(const mo_backend *backend, mo_unit *unit, trial *t)
+{
+    for (int i = 0; i < MAX_IN + 1; i++)
+        if (t->memory[i])
+            backend->release(unit, t->memory[i]);
+    if (t->workspace)
+        backend->release(unit, t->workspace);
+}
+
+/* Once; what has memory of its own times its calls by itself. */
+static mo_status time_once(const mo_backend *backend, mo_unit *unit,
+                           const trial *t, int64_t *ns, mo_error *err)
+{
+    const void *in[MAX_IN] = { t->memory[0], t->memory[1] };
+    void *out[] = { t->memory[t->call.n_in] };
+    const mo_program_call call = {
+        .kernel = t->kernel, .in = in, .out = out, .workspace = t->workspace
+    };
+    mo_status status;
+    int64_t begun;
+
+    if (backend->time)
+        return backend->time(unit, &call, 1, &begun, ns, err);
+    begun = mo_stop_clock_ns();
+    status = backend->run(unit, t->kernel, in, out, t->workspace, err);
+    *ns = mo_stop_clock_ns() - begun;
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* *wall_ns: all of them, by our own clock. */
+static mo_status time_often(const mo_backend *backend, mo_unit *unit, trial *t,
+                            int64_t *median_ns, int64_t *wall_ns, mo_error *err)
+{
+    int64_t ns[REPEATS] = { 0 }, begun = mo_stop_clock_ns();
+    mo_status status = take_memory(backend, unit, t, err);
+
+    /* The first one does not count. */
+    if (status == MO_OK)
+        status = time_once(backend, unit, t, &ns[0], err);
+    for (int i = 0; i < REPEATS && status == MO_OK; i++)
+        status = time_once(backend, unit, t, &ns[i], err);
+    *wall_ns = mo_stop_clock_ns() - begun;
+    give_memory(backend, unit, t);
+    qsort(ns, REPEATS, sizeof *ns, compare);
+    *median_ns = ns[REPEATS / 2] > 0 ? ns[REPEATS / 2] : 1;
+    return status;
+}
+
+/* Each has a unit of its own: kernels of one are prepared all at once, and how
+ * many it will be is not known. */
+static mo_status make_trial(const mo_backend *backend,
+                            const mo_unit_options *options, trial *t,
+                            int64_t *median_ns, int64_t *wall_ns, mo_error *err)
+{
+    mo_unit *unit = NULL;
+    mo_status status = backend->open(options, &unit, err);
+
+    if (status != MO_OK)
+        return status;
+    status = prepare(backend, unit, t, err);
+    if (status == MO_OK)
+        status = time_often(backend, unit, t, median_ns, wall_ns, err);
+    if (t->kernel)
+        backend->drop(unit, t->kernel);
+    backend->close(unit);
+    return status;
+}
+
+/* Work done in a nanosecond, by the last of the trials that were made: smaller
+ * copies stay in a cache. */
+static mo_status climb(const mo_backend *backend,
+                       const mo_unit_options *options, trial *trials, int n,
+                       double *rate, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        double next = i + 1 < n ? trials[i + 1].work / trials[i].work : 0;
+        int64_t ns = 1, wall_ns = 0;
+
+        status = make_trial(backend, options, &trials[i], &ns, &wall_ns, err);
+        *rate = trials[i].work / (double) ns;
+        if (ns > long_enough_ns || (double) wall_ns * next > patience_ns)
+            break;
+    }
+    return status;
+}
+
+mo_status mo_yardstick_measure(const mo_backend *backend,
+                               const mo_unit_options *options,
+                               mo_yardstick *reached, mo_error *err)
+{
+    trial products[N_PRODUCTS] = { { .work = 0 } };
+    trial copies[N_COPIES] = { { .work = 0 } };
+    mo_status status;
+
+    for (int i = 0; i < N_PRODUCTS; i++)
+        make_product(product_sizes[i], &products[i]);
+    for (int i = 0; i < N_COPIES; i++)
+        make_copy(copy_elements[i], &copies[i]);
+    status =
+        climb(backend, options, products, N_PRODUCTS, &reached->gflops, err);
+    if (status == MO_OK)
+        status = climb(backend, options, copies, N_COPIES,
+                       &reached->bandwidth_gbs, err);
+    return status;
+}

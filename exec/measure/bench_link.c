@@ -1,0 +1,256 @@
+#include "exec/measure/bench_link.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+/*
+ * The plan: pair by pair, size by size, each message several times.  Between
+ * two pairs a token goes from the last receiver to both of the next: no two
+ * pairs are ever busy at the same time.
+ */
+static const int64_t sizes[] = { 1 << 10,   4 << 10, 16 << 10, 64 << 10,
+                                 256 << 10, 1 << 20, 4 << 20,  16 << 20 };
+
+enum {
+    N_SIZES = sizeof sizes / sizeof *sizes,
+    TOKEN_SIZE = 0, /* which of the sizes a token has */
+    LARGEST = 16 << 20,
+    DEFAULT_REPEATS = 15
+};
+
+/* Where a message shows in the times of the steps. */
+typedef struct sample {
+    int send, receive, arrival; /* steps of its sender and its receiver */
+} sample;
+
+typedef struct work {
+    const mo_links_options *options;
+    int repeats, n_pairs;
+    mo_plan *plan;
+    sample *samples; /* by pair, size, repeat */
+    int n_samples;
+} work;
+
+/* ----------------------------------------------------------------- the plan */
+
+/* Values of a device: for each size one to send and one to receive. */
+static int value_of(int device, int size, bool received)
+{
+    return (device * N_SIZES + size) * 2 + received;
+}
+
+static void fill_value(mo_plan *plan, int device, int size, bool received)
+{
+    plan->values[value_of(device, size, received)] = (mo_plan_value){
+        .name = received ? "received" : "sent",
+        .desc = { MO_U8, { 1, { sizes[size] } } },
+        .device = device,
+        .view_of = MO_PLAN_NONE,
+        .input = MO_PLAN_NONE,
+        .transfer = MO_PLAN_NONE,
+        .offset = received ? LARGEST : 0,
+    };
+}
+
+static int push_step(mo_plan *plan, int device, mo_step_kind kind, int what)
+{
+    mo_plan_device *d = &plan->devices[device];
+
+    d->steps[d->n_steps] = (mo_plan_step){ kind, what, 2 * what };
+    d->steps[d->n_steps].order += kind == MO_STEP_AWAIT;
+    return d->n_steps++;
+}
+
+static sample push_message(mo_plan *plan, int from, int to, int size)
+{
+    int t = plan->n_transfers++;
+    sample s;
+
+    plan->transfers[t] = (mo_plan_transfer){ value_of(from, size, false),
+                                             value_of(to, size, true),
+                                             from,
+                                             to,
+                                             sizes[size],
+                                             MO_PLAN_NONE };
+    s.send = push_step(plan, from, MO_STEP_SEND, t);
+    s.receive = push_step(plan, to, MO_STEP_RECEIVE, t);
+    push_step(plan, from, MO_STEP_AWAIT, t);
+    s.arrival = push_step(plan, to, MO_STEP_AWAIT, t);
+    return s;
+}
+
+static void push_pair(work *w, int from, int to)
+{
+    for (int size = 0; size < N_SIZES; size++)
+        for (int i = 0; i < w->repeats; i++)
+            w->samples[w->n_samples++] = push_message(w->plan, from, to, size);
+}
+
+static void pass_token(mo_plan *plan, int holder, int next)
+{
+    if (holder >= 0 && holder != next)
+        push_message(plan, holder, next, TOKEN_SIZE);
+}
+
+static void push_pairs(work *w)
+{
+    int n = w->options->n_devices, holder = -1;
+
+    for (int from = 0; from < n; from++)
+        for (int to = 0; to < n; to++) {
+            if (from == to)
+                continue;
+            pass_token(w->plan, holder, from);
+            pass_token(w->plan, holder, to);
+            push_pair(w, from, to);
+            holder = to;
+        }
+}
+
+static mo_status make_devices(work *w, size_t n_steps, mo_error *err)
+{
+    mo_plan *plan = w->plan;
+
+    for (int d = 0; d < plan->n_devices; d++) {
+        mo_plan_device *device = &plan->devices[d];
+
+        device->id = w->options->ids[d];
+        device->arena_bytes = 2 * LARGEST;
+        device->capacity_bytes = INT64_MAX;
+        device->steps =
+            mo_arena_array(plan->arena, n_steps, sizeof *device->steps);
+        if (!device->steps)
+            return mo_fail_memory(err);
+        for (int size = 0; size < N_SIZES; size++) {
+            fill_value(plan, d, size, false);
+            fill_value(plan, d, size, true);
+        }
+    }
+    return MO_OK;
+}
+
+static mo_status make_plan(work *w, mo_error *err)
+{
+    mo_arena *arena = mo_arena_new();
+    mo_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
+    size_t n_devices = (size_t) w->options->n_devices;
+    size_t per_pair = (size_t) N_SIZES * (size_t) w->repeats;
+    size_t n_messages = (size_t) w->n_pairs * (per_pair + 2);
+    mo_status status;
+
+    w->plan = plan;
+    if (!plan) {
+        mo_arena_free(arena);
+        return mo_fail_memory(err);
+    }
+    plan->arena = arena;
+    plan->n_devices = w->options->n_devices;
+    plan->n_values = plan->n_devices * N_SIZES * 2;
+    plan->devices = mo_arena_array(arena, n_devices, sizeof *plan->devices);
+    plan->values =
+        mo_arena_array(arena, (size_t) plan->n_values, sizeof *plan->values);
+    plan->transfers =
+        mo_arena_array(arena, n_messages, sizeof *plan->transfers);
+    w->samples = mo_arena_array(arena, n_messages, sizeof *w->samples);
+    if (!plan->devices || !plan->values || !plan->transfers || !w->samples)
+        return mo_fail_memory(err);
+    /* A device takes part in two pairs with each other one, and in tokens. */
+    status = make_devices(
+        w, 2 * n_devices * 2 * per_pair + 6 * (size_t) w->n_pairs, err);
+    if (status == MO_OK)
+        push_pairs(w);
+    return status;
+}
+
+/* ----------------------------------------------------------------- the rows */
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int64_t duration(const mo_run_result *result, int from, int to,
+                        const sample *s)
+{
+    int64_t sent = result->steps[from][s->send].begin_ns;
+    int64_t expected = result->steps[to][s->receive].begin_ns;
+    int64_t begun = sent > expected ? sent : expected;
+    int64_t arrived = result->steps[to][s->arrival].end_ns;
+
+    return arrived > begun ? arrived - begun : 0;
+}
+
+static mo_links_row make_row(const work *w, const mo_run_result *result,
+                             int from, int to, const sample *samples, int size,
+                             int64_t *sorted)
+{
+    int n = w->repeats;
+
+    for (int i = 0; i < n; i++)
+        sorted[i] = duration(result, from, to, &samples[i]);
+    qsort(sorted, (size_t) n, sizeof *sorted, compare);
+    return (mo_links_row){ .from = from,
+                           .to = to,
+                           .bytes = sizes[size],
+                           .median_ns = sorted[(n - 1) / 2],
+                           .spread_ns =
+                               sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4],
+                           .count = n };
+}
+
+static mo_status make_rows(const work *w, const mo_run_result *result,
+                           mo_links_row **rows, int *n_rows, mo_error *err)
+{
+    mo_links_row *made =
+        calloc((size_t) w->n_pairs * N_SIZES + 1, sizeof *made);
+    int64_t *sorted = calloc((size_t) w->repeats, sizeof *sorted);
+    const sample *samples = w->samples;
+    int n = 0, n_devices = w->options->n_devices;
+
+    if (!made || !sorted) {
+        free(made);
+        free(sorted);
+        return mo_fail_memory(err);
+    }
+    for (int from = 0; from < n_devices; from++)
+        for (int to = 0; to < n_devices; to++)
+            for (int size = 0; from != to && size < N_SIZES; size++) {
+                made[n++] =
+                    make_row(w, result, from, to, samples, size, sorted);
+                samples += w->repeats;
+            }
+    free(sorted);
+    *rows = made;
+    *n_rows = n;
+    return MO_OK;
+}
+
+mo_status mo_links_measure(const mo_links_options *options, mo_links_row **rows,
+                           int *n_rows, mo_error *err)
+{
+    mo_run_options run = *options->run;
+    mo_run_result result = { 0 };
+    work w = { .options = options };
+    mo_status status;
+
+    *rows = NULL;
+    *n_rows = 0;
+    w.repeats = options->repeats > 0 ? options->repeats : DEFAULT_REPEATS;
+    w.n_pairs = options->n_devices * (options->n_devices - 1);
+    run.inputs = NULL;
+    run.warm_ups = run.runs = 1;
+    run.trace = true;
+    status = make_plan(&w, err);
+    if (status == MO_OK)
+        status = mo_run_plan(w.plan, &run, &result, err);
+    if (status == MO_OK && result.n_runs > 0 &&
+        run.transport->rank(run.world) == 0)
+        status = make_rows(&w, &result, rows, n_rows, err);
+    mo_run_result_clear(&result);
+    if (w.plan)
+        mo_arena_free(w.plan->arena);
+    return status;
+}

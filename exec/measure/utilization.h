@@ -1,0 +1,27 @@
+/*
+ * ratios.h - how well a run used its devices.
+ */
+#ifndef MO_EXEC_MEASURE_UTILIZATION_H
+#define MO_EXEC_MEASURE_UTILIZATION_H
+
+#include "base/error.h"
+#include "exec/plan/plan.h"
+#include "exec/runtime/run.h"
+
+/* Parts of one; NAN where there is nothing to tell. */
+typedef struct mo_ratios {
+    double path;   /* the longest chain of calls and transfers with measured
+                      times, or the plan walked through with them, no step
+                      later than it was, over the measured makespan: the
+                      rest is overhead between steps */
+    double kernel; /* the time that calls ran, over that from each device's
+                      first step to its last */
+    double hidden; /* of the time transfers were under way, what their receivers
+                      did not wait */
+} mo_ratios;
+
+/* result must have the steps of all devices that have any. */
+mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
+                         mo_ratios *ratios, mo_error *err);
+
+#endif

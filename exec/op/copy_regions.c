@@ -1,0 +1,48 @@
+#include "exec/op/copy_regions.h"
+
+#include <assert.h>
+
+void mo_zones_push(mo_zones *zones, mo_zone zone)
+{
+    if (zone.count <= 0)
+        return;
+    assert(zones->n < MO_ZONE_MAX);
+    zones->zone[zones->n++] = zone;
+}
+
+/* The box of the index-th combination. */
+static mo_copy_box combine(const mo_site *site, const mo_zones *zones,
+                           int64_t index)
+{
+    int64_t in_stride[MO_MAX_RANK], out_stride[MO_MAX_RANK];
+    mo_copy_box box = { .rank = site->in[0].shape.rank };
+
+    mo_box_strides(&site->in[0].shape, in_stride);
+    mo_box_strides(&site->out[0].shape, out_stride);
+    for (int d = box.rank; d-- > 0;) {
+        const mo_zone *zone = &zones[d].zone[index % zones[d].n];
+
+        index /= zones[d].n;
+        box.extent[d] = zone->count;
+        box.in_stride[d] = zone->step * in_stride[d];
+        box.in_offset += zone->in_first * in_stride[d];
+        box.out_stride[d] = out_stride[d];
+        box.out_offset += zone->out_first * out_stride[d];
+    }
+    return box;
+}
+
+mo_status mo_zones_copy(const mo_site *site, const mo_zones *zones,
+                        mo_arena *arena, mo_lowered *lowered, mo_error *err)
+{
+    int64_t n_boxes = 1; /* at most 3^16 */
+    mo_call *call;
+    mo_status status;
+
+    for (int d = 0; d < site->in[0].shape.rank; d++)
+        n_boxes *= zones[d].n;
+    status = mo_box_call(site, 1, n_boxes, arena, lowered, &call, err);
+    for (int64_t i = 0; status == MO_OK && i < n_boxes; i++)
+        call->u.copy.boxes[i] = combine(site, zones, i);
+    return status;
+}

@@ -1,0 +1,211 @@
+#include "exec/op/interp_taps.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* One dimension that is resized. */
+typedef struct resized {
+    const mo_interpolate_call *call;
+    float scale;
+    int64_t in, out;
+    /* LINEAR: how much narrower the triangle is, and how far it reaches. */
+    float narrow;
+    int64_t reach;
+} resized;
+
+/* Where element x of the result lies among those of the input. */
+static float unbounded_place(const resized *r, float x)
+{
+    if (r->scale == 1.0f || r->in == r->out)
+        return x;
+    switch (r->call->coordinates) {
+    case MO_COORDINATES_HALF_PIXEL:
+        return (x + 0.5f) / r->scale - 0.5f;
+    case MO_COORDINATES_PYTORCH_HALF_PIXEL:
+        return r->out > 1 ? (x + 0.5f) / r->scale - 0.5f : 0.0f;
+    case MO_COORDINATES_ASYMMETRIC:
+        return x / r->scale;
+    case MO_COORDINATES_TF_HALF_PIXEL_NN:
+        return (x + 0.5f) / r->scale;
+    default: /* MO_COORDINATES_ALIGN_CORNERS */
+        return r->out > 1 ? x * (float) (r->in - 1) / (float) (r->out - 1)
+                          : 0.0f;
+    }
+}
+
+/* Strange scales lead far away; everything there is the same to us, and must
+ * remain an integer. */
+static float place_of(const resized *r, float x)
+{
+    const float far = 0x1p40f;
+
+    return fmaxf(-far, fminf(far, unbounded_place(r, x)));
+}
+
+static float round_place(const resized *r, float x)
+{
+    switch (r->call->nearest) {
+    case MO_NEAREST_PREFER_FLOOR:
+        return x == floorf(x) + 0.5f ? floorf(x) : roundf(x);
+    case MO_NEAREST_PREFER_CEIL:
+        return roundf(x);
+    case MO_NEAREST_FLOOR:
+        return floorf(x);
+    case MO_NEAREST_CEIL:
+        return ceilf(x);
+    default: /* MO_NEAREST_SIMPLE */
+        return r->scale < 1.0f ? ceilf(x) : truncf(x);
+    }
+}
+
+static int64_t clamp(int64_t i, int64_t size)
+{
+    return i < 0 ? 0 : i >= size ? size - 1 : i;
+}
+
+static void push(mo_taps *taps, int64_t *n, int64_t index, float weight)
+{
+    taps->index[*n] = index;
+    taps->weight[(*n)++] = weight;
+}
+
+static void push_nearest(const resized *r, float place, mo_taps *taps,
+                         int64_t *n)
+{
+    push(taps, n, clamp((int64_t) round_place(r, place), r->in), 1);
+}
+
+static void push_linear_onnx(const resized *r, float place, mo_taps *taps,
+                             int64_t *n)
+{
+    float last = (float) (r->in - 1);
+    float x = place < 0 ? 0 : place > last ? last : place;
+    int64_t low = clamp((int64_t) x, r->in), high = clamp(low + 1, r->in);
+    float share = x - (float) low;
+
+    push(taps, n, low, 1 - share);
+    push(taps, n, high, share);
+}
+
+/* A triangle of weights around the place; what of it is outside counts not. */
+static void push_linear(const resized *r, float place, mo_taps *taps,
+                        int64_t *n)
+{
+    int64_t middle = (int64_t) roundf(place), begin = *n;
+    int64_t low = middle - r->reach, high = middle + r->reach;
+    float sum = 0;
+
+    low = low > 0 ? low : 0;
+    high = high < r->in ? high : r->in - 1;
+    for (int64_t i = low; i <= high; i++) {
+        float weight = 1 - fabsf(r->narrow * (place - (float) i));
+
+        if (weight <= 0)
+            continue;
+        push(taps, n, i, weight);
+        sum += weight;
+    }
+    for (int64_t t = begin; t < *n; t++)
+        taps->weight[t] /= sum;
+}
+
+static void push_cubic(const resized *r, float place, mo_taps *taps, int64_t *n)
+{
+    float a = (float) r->call->cubic, floor = floorf(place);
+    float s = place - floor;
+    float weight[4] = {
+        a * s * (s - 1) * (s - 1),
+        ((a + 2) * s - (a + 3)) * s * s + 1,
+        (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
+        -a * s * s * (s - 1),
+    };
+
+    for (int i = 0; i < 4; i++)
+        push(taps, n, clamp((int64_t) floor + i - 1, r->in), weight[i]);
+}
+
+static int64_t most_taps(const resized *r)
+{
+    switch (r->call->mode) {
+    case MO_INTERPOLATE_NEAREST:
+        return 1;
+    case MO_INTERPOLATE_LINEAR_ONNX:
+        return 2;
+    case MO_INTERPOLATE_CUBIC:
+        return 4;
+    default:
+        return r->in < 2 * r->reach + 1 ? r->in : 2 * r->reach + 1;
+    }
+}
+
+static void push_taps(const resized *r, float place, mo_taps *taps, int64_t *n)
+{
+    switch (r->call->mode) {
+    case MO_INTERPOLATE_NEAREST:
+        push_nearest(r, place, taps, n);
+        break;
+    case MO_INTERPOLATE_LINEAR_ONNX:
+        push_linear_onnx(r, place, taps, n);
+        break;
+    case MO_INTERPOLATE_CUBIC:
+        push_cubic(r, place, taps, n);
+        break;
+    default:
+        push_linear(r, place, taps, n);
+    }
+}
+
+/* Against aliases the triangle is made wider when any dimension shrinks. */
+static resized resize(const mo_interpolate_call *call, int d)
+{
+    resized r = { .call = call,
+                  .scale = (float) call->scale[d],
+                  .in = call->in[d],
+                  .out = call->out[d],
+                  .narrow = 1 };
+    bool shrinks = false;
+
+    for (int i = 0; i < call->rank; i++)
+        shrinks = shrinks || (call->moves[i] && call->scale[i] < 1);
+    if (call->antialias && shrinks)
+        r.narrow = r.scale;
+    r.reach =
+        r.scale > 1 ? 2 : (int64_t) fminf(ceilf(2.0f / r.narrow), 0x1p40f);
+    return r;
+}
+
+mo_status mo_taps_make(const mo_interpolate_call *call, int d, mo_taps *taps,
+                       mo_error *err)
+{
+    resized r = resize(call, d);
+    int64_t n = 0;
+    size_t room;
+
+    if (!mo_size_mul((size_t) r.out, (size_t) most_taps(&r), &room) ||
+        room > SIZE_MAX / sizeof *taps->index)
+        return mo_fail_memory(err);
+    taps->n = r.out;
+    taps->first = calloc((size_t) r.out + 1, sizeof *taps->first);
+    taps->index = calloc(room + 1, sizeof *taps->index);
+    taps->weight = calloc(room + 1, sizeof *taps->weight);
+    if (!taps->first || !taps->index || !taps->weight) {
+        mo_taps_clear(taps);
+        return mo_fail_memory(err);
+    }
+    for (int64_t i = 0; i < r.out; i++) {
+        push_taps(&r, place_of(&r, (float) i), taps, &n);
+        taps->first[i + 1] = n;
+    }
+    return MO_OK;
+}
+
+void mo_taps_clear(mo_taps *taps)
+{
+    free(taps->weight);
+    free(taps->index);
+    free(taps->first);
+    *taps = (mo_taps){ 0 };
+}

@@ -1,0 +1,118 @@
+/*
+ * ScaledDotProductAttention: query [..., L, E], key [..., S, E], value
+ * [..., S, Ev], perhaps a mask that broadcasts to [..., L, S] and a scale.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "exec/op/lower/product_ops.h"
+
+/* Strides over the batches of the result of a tensor with that many dimensions
+ * before its last two. */
+static bool spread(const mo_shape *shape, const mo_attention_call *c,
+                   int64_t strides[MO_MATMUL_MAX_BATCH])
+{
+    mo_access rows = mo_access_of(shape);
+    int own = shape->rank - 2, missing = c->n_batch - own;
+
+    memset(strides, 0, MO_MATMUL_MAX_BATCH * sizeof *strides);
+    for (int d = 0; d < own; d++) {
+        if (missing + d < 0) {
+            if (shape->dims[d] != 1)
+                return false;
+            continue;
+        }
+        if (shape->dims[d] != 1 && shape->dims[d] != c->extent[missing + d])
+            return false;
+        if (shape->dims[d] != 1)
+            strides[missing + d] = rows.stride[d];
+    }
+    return true;
+}
+
+static int64_t from_end(const mo_shape *shape, int back)
+{
+    return shape->dims[shape->rank - back];
+}
+
+static bool fill_shapes(const mo_site *site, mo_attention_call *c)
+{
+    const mo_shape *q = &site->in[0].shape, *k = &site->in[1].shape;
+    const mo_shape *v = &site->in[2].shape, *out = &site->out[0].shape;
+
+    if (q->rank < 2 || k->rank < 2 || v->rank < 2 || out->rank < 2)
+        return false;
+    c->n_batch = out->rank - 2;
+    memcpy(c->extent, out->dims, sizeof c->extent);
+    c->queries = from_end(q, 2);
+    c->width = from_end(q, 1);
+    c->keys = from_end(k, 2);
+    c->v_width = from_end(v, 1);
+    c->q_row = c->k_row = c->width;
+    c->v_row = c->out_row = c->v_width;
+    return from_end(k, 1) == c->width && from_end(v, 2) == c->keys &&
+           from_end(out, 2) == c->queries && from_end(out, 1) == c->v_width &&
+           spread(q, c, c->q_batch) && spread(k, c, c->k_batch) &&
+           spread(v, c, c->v_batch) && spread(out, c, c->out_batch);
+}
+
+/* A mask of one number, whatever its rank, changes nothing unless it is
+ * infinite: it is repeated like any other. */
+static bool fill_mask(const mo_shape *mask, mo_attention_call *c)
+{
+    mo_shape whole = *mask;
+    int64_t rows, columns;
+
+    while (whole.rank < 2) {
+        memmove(whole.dims + 1, whole.dims, sizeof whole.dims[0]);
+        whole.dims[0] = 1;
+        whole.rank++;
+    }
+    rows = from_end(&whole, 2);
+    columns = from_end(&whole, 1);
+    c->has_mask = true;
+    c->mask_row = rows == 1 ? 0 : columns;
+    c->mask_column = columns == 1 ? 0 : 1;
+    return (rows == 1 || rows == c->queries) &&
+           (columns == 1 || columns == c->keys) &&
+           spread(&whole, c, c->mask_batch);
+}
+
+static mo_status read_scale(const mo_site *site, mo_attention_call *c,
+                            mo_error *err)
+{
+    c->scale = c->width > 0 ? 1 / sqrt((double) c->width) : 1;
+    if (site->n_in > 4)
+        return mo_site_number(site, 4, &c->scale, err);
+    return mo_site_real(site, "scale", c->scale, &c->scale, err);
+}
+
+mo_status mo_lower_attention(const mo_site *site, mo_arena *arena,
+                             mo_lowered *lowered, mo_error *err)
+{
+    mo_attention_call attention = { 0 };
+    mo_call *call;
+    mo_status status = mo_site_counts(site, 3, 5, 1, err);
+
+    if (status != MO_OK)
+        return status;
+    attention.causal = mo_site_bool(site, "causal", false) ||
+                       mo_site_bool(site, "is_causal", false);
+    if (!fill_shapes(site, &attention) ||
+        (site->n_in > 3 && !attention.causal &&
+         !fill_mask(&site->in[3].shape, &attention)))
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "query, key, value, mask and result do not fit "
+                            "together");
+    status = read_scale(site, &attention, err);
+    if (status == MO_OK)
+        status = mo_lowered_call(lowered, arena, MO_CALL_ATTENTION,
+                                 attention.has_mask ? 4 : 3, 1, &call, err);
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < call->n_in; i++)
+        call->in[i] = i;
+    call->out[0] = site->n_in;
+    call->u.attention = attention;
+    return MO_OK;
+}

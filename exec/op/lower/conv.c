@@ -1,0 +1,149 @@
+/*
+ * Convolutions, ordinary and transposed, in groups or not.
+ */
+#include "exec/op/lower/window_ops.h"
+
+/* How weights are shaped: groups in front or not, and which way round the
+ * channels are. */
+typedef struct filter {
+    bool grouped, transposed;
+} filter;
+
+static mo_status fail_filter(const mo_site *site, mo_error *err)
+{
+    char data[MO_DESC_TEXT_SIZE], weights[MO_DESC_TEXT_SIZE];
+    char out[MO_DESC_TEXT_SIZE];
+
+    return mo_site_fail(
+        site, MO_E_INPUT, err, "a filter %s over %s does not make %s",
+        mo_desc_say(&site->in[1], weights), mo_desc_say(&site->in[0], data),
+        mo_desc_say(&site->out[0], out));
+}
+
+static mo_status read_channels(const mo_site *site, const filter *f,
+                               mo_conv_call *conv, mo_error *err)
+{
+    const mo_shape *data = &site->in[0].shape, *out = &site->out[0].shape;
+    const mo_shape *weights = &site->in[1].shape;
+    int lead = f->grouped ? 3 : 2;
+    int64_t groups, first, second;
+
+    if (weights->rank != data->rank - 2 + lead)
+        return fail_filter(site, err);
+    groups = f->grouped ? weights->dims[0] : 1;
+    first = weights->dims[lead - 2];
+    second = weights->dims[lead - 1];
+    conv->batch = data->dims[0];
+    conv->in_channels = data->dims[1];
+    conv->out_channels = out->dims[1];
+    conv->groups = groups;
+    if (groups < 1 || out->dims[0] != data->dims[0] ||
+        data->dims[1] != groups * (f->transposed ? first : second) ||
+        out->dims[1] != groups * (f->transposed ? second : first))
+        return fail_filter(site, err);
+    return MO_OK;
+}
+
+/* No window may end beyond the padding. */
+static bool windows_fit(const mo_sweep *f)
+{
+    for (int d = 0; d < f->spatial; d++) {
+        int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
+        int64_t room = f->in[d] + f->pad_begin[d] + f->pad_end[d];
+
+        if (f->out[d] > 0 && (f->out[d] - 1) * f->stride[d] + span > room)
+            return false;
+    }
+    return true;
+}
+
+/* A transposed one is padded so that what is asked for comes out; without a
+ * wanted size "same" pads nothing. */
+static mo_status pad_transposed(const mo_site *site, mo_sweep *f, mo_error *err)
+{
+    bool upper = mo_site_is(site, "auto_pad", "same_upper");
+    bool lower = mo_site_is(site, "auto_pad", "same_lower");
+    int64_t extra[MO_MAX_SPATIAL];
+    mo_status status =
+        mo_site_ints(site, "output_padding", 0, extra, f->spatial, err);
+
+    for (int d = 0; status == MO_OK && (upper || lower) && d < f->spatial;
+         d++) {
+        int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
+        int64_t total = f->stride[d] * (f->in[d] - 1) + span - f->out[d];
+        int64_t half;
+
+        total = total + extra[d] > 0 ? total + extra[d] : 0;
+        if (site->n_in < 3)
+            total = 0;
+        half = total / 2;
+        f->pad_begin[d] = upper ? total - half : half;
+        f->pad_end[d] = total - f->pad_begin[d];
+    }
+    return status;
+}
+
+static mo_status lower_filter(const mo_site *site, const filter *f,
+                              mo_arena *arena, mo_lowered *lowered,
+                              mo_error *err)
+{
+    mo_conv_call conv = { .transposed = f->transposed };
+    mo_call *call;
+    int spatial;
+    mo_status status = mo_site_counts(site, 2, f->transposed ? 3 : 2, 1, err);
+
+    if (status == MO_OK)
+        status = mo_sweep_check(site, &spatial, err);
+    if (status == MO_OK)
+        status = read_channels(site, f, &conv, err);
+    if (status == MO_OK)
+        status =
+            mo_sweep_read(site, site->in[1].shape.dims + (f->grouped ? 3 : 2),
+                          &conv.sweep, err);
+    if (status == MO_OK && f->transposed)
+        status = pad_transposed(site, &conv.sweep, err);
+    if (status != MO_OK)
+        return status;
+    if (!f->transposed && !windows_fit(&conv.sweep))
+        return fail_filter(site, err);
+    status = mo_lowered_call(lowered, arena, MO_CALL_CONV, 2, 1, &call, err);
+    if (status != MO_OK)
+        return status;
+    call->in[0] = 0;
+    call->in[1] = 1;
+    call->out[0] = site->n_in;
+    call->u.conv = conv;
+    return MO_OK;
+}
+
+mo_status mo_lower_convolution(const mo_site *site, mo_arena *arena,
+                               mo_lowered *lowered, mo_error *err)
+{
+    const filter f = { .grouped = false };
+
+    return lower_filter(site, &f, arena, lowered, err);
+}
+
+mo_status mo_lower_group_convolution(const mo_site *site, mo_arena *arena,
+                                     mo_lowered *lowered, mo_error *err)
+{
+    const filter f = { .grouped = true };
+
+    return lower_filter(site, &f, arena, lowered, err);
+}
+
+mo_status mo_lower_deconvolution(const mo_site *site, mo_arena *arena,
+                                 mo_lowered *lowered, mo_error *err)
+{
+    const filter f = { .transposed = true };
+
+    return lower_filter(site, &f, arena, lowered, err);
+}
+
+mo_status mo_lower_group_deconvolution(const mo_site *site, mo_arena *arena,
+                                       mo_lowered *lowered, mo_error *err)
+{
+    const filter f = { .grouped = true, .transposed = true };
+
+    return lower_filter(site, &f, arena, lowered, err);
+}

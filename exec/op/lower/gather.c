@@ -1,0 +1,183 @@
+/*
+ * Operators that pick by index.
+ */
+#include "base/array.h"
+#include "exec/op/lower/movement_ops.h"
+
+/* Products of the dimensions from first to before end. */
+static int64_t product(const mo_shape *shape, int first, int end)
+{
+    int64_t elements = 1;
+
+    for (int d = first; d < end; d++)
+        elements *= shape->dims[d];
+    return elements;
+}
+
+static mo_status check(const mo_site *site, int max_in, mo_error *err)
+{
+    mo_status status = mo_site_counts(site, 2, max_in, 1, err);
+
+    if (status == MO_OK && (site->out[0].elem != site->in[0].elem ||
+                            mo_elem_is_real(site->in[1].elem)))
+        return mo_site_fail(
+            site, MO_E_INPUT, err, "picks %s from %s by indices of %s",
+            mo_elem_name(site->out[0].elem), mo_elem_name(site->in[0].elem),
+            mo_elem_name(site->in[1].elem));
+    return status;
+}
+
+/* How many leading dimensions data and indices share. */
+static mo_status read_batch(const mo_site *site, int *batch, mo_error *err)
+{
+    const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
+    int64_t given;
+    mo_status status = mo_site_int(site, "batch_dims", 0, &given, err);
+
+    if (status != MO_OK)
+        return status;
+    if (given < 0)
+        given += indices->rank;
+    *batch = (int) given;
+    for (int d = 0; d < *batch && d < MO_MAX_RANK; d++)
+        if (d >= data->rank || d >= indices->rank ||
+            data->dims[d] != indices->dims[d])
+            given = -1;
+    if (given < 0 || given > MO_MAX_RANK)
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "its data and indices do not share their first %d "
+                            "dimensions",
+                            *batch);
+    return MO_OK;
+}
+
+static mo_status add_gather(const mo_site *site, const mo_gather_call *gather,
+                            mo_arena *arena, mo_lowered *lowered, mo_error *err)
+{
+    mo_call *call;
+    mo_status status =
+        mo_lowered_call(lowered, arena, MO_CALL_GATHER, 2, 1, &call, err);
+
+    if (status != MO_OK)
+        return status;
+    call->in[0] = 0;
+    call->in[1] = 1;
+    call->out[0] = site->n_in;
+    call->u.gather = *gather;
+    return MO_OK;
+}
+
+/* The third input; where a graph has none, an attribute. */
+static mo_status read_axis(const mo_site *site, int *axis, mo_error *err)
+{
+    int64_t given;
+    mo_status status = site->n_in > 2
+                           ? mo_site_exactly(site, 2, &given, 1, err)
+                           : mo_site_int(site, "axis", 0, &given, err);
+
+    if (status != MO_OK)
+        return status;
+    return mo_site_axis(site, given, site->in[0].shape.rank, axis, err);
+}
+
+/* data[:axis] + indices[batch:] + data[axis + 1:] */
+static mo_status check_gathered(const mo_site *site, int axis, int batch,
+                                mo_error *err)
+{
+    const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
+    int n_picked = indices->rank - batch;
+    mo_shape made = { .rank = data->rank - 1 + n_picked };
+
+    if (batch > axis || made.rank > MO_MAX_RANK)
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "cannot gather along axis %d behind %d shared "
+                            "dimensions",
+                            axis, batch);
+    for (int d = 0; d < made.rank; d++)
+        if (d < axis)
+            made.dims[d] = data->dims[d];
+        else if (d < axis + n_picked)
+            made.dims[d] = indices->dims[batch + d - axis];
+        else
+            made.dims[d] = data->dims[d - n_picked + 1];
+    return mo_site_makes(site, 0, &made, err);
+}
+
+mo_status mo_lower_gather(const mo_site *site, mo_arena *arena,
+                          mo_lowered *lowered, mo_error *err)
+{
+    const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
+    mo_gather_call gather = { .kind = MO_GATHER_AXIS };
+    int axis, batch;
+    mo_status status = check(site, 3, err);
+
+    if (status == MO_OK)
+        status = read_axis(site, &axis, err);
+    if (status == MO_OK)
+        status = read_batch(site, &batch, err);
+    if (status == MO_OK)
+        status = check_gathered(site, axis, batch, err);
+    if (status != MO_OK)
+        return status;
+    gather.batch = product(data, 0, batch);
+    gather.outer = product(data, batch, axis);
+    gather.axis = data->dims[axis];
+    gather.inner = product(data, axis + 1, data->rank);
+    gather.count = product(indices, batch, indices->rank);
+    return add_gather(site, &gather, arena, lowered, err);
+}
+
+mo_status mo_lower_gather_elements(const mo_site *site, mo_arena *arena,
+                                   mo_lowered *lowered, mo_error *err)
+{
+    mo_gather_call gather = { .kind = MO_GATHER_ELEMENTS,
+                              .data = site->in[0].shape,
+                              .result = site->out[0].shape };
+    int64_t given;
+    mo_status status = check(site, 2, err);
+
+    if (status == MO_OK)
+        status = mo_site_int(site, "axis", 0, &given, err);
+    if (status == MO_OK)
+        status = mo_site_axis(site, given, gather.data.rank, &gather.at, err);
+    if (status == MO_OK)
+        status = mo_site_makes(site, 0, &site->in[1].shape, err);
+    if (status != MO_OK)
+        return status;
+    for (int d = 0; d < gather.data.rank; d++)
+        if (gather.result.rank != gather.data.rank ||
+            (d != gather.at && gather.result.dims[d] > gather.data.dims[d]))
+            return mo_site_fail(site, MO_E_INPUT, err,
+                                "its indices are not within its data");
+    return add_gather(site, &gather, arena, lowered, err);
+}
+
+mo_status mo_lower_gather_nd(const mo_site *site, mo_arena *arena,
+                             mo_lowered *lowered, mo_error *err)
+{
+    const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
+    mo_gather_call gather = { .kind = MO_GATHER_ND };
+    int64_t depth, n_picked;
+    int batch;
+    mo_status status = check(site, 2, err);
+
+    if (status == MO_OK)
+        status = read_batch(site, &batch, err);
+    if (status != MO_OK)
+        return status;
+    depth = indices->rank > 0 ? indices->dims[indices->rank - 1] : 0;
+    if (batch >= indices->rank || depth > data->rank - batch)
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "its indices do not lead into its data");
+    gather.depth = (int) depth;
+    gather.batch = product(data, 0, batch);
+    gather.count = product(indices, batch, indices->rank - 1);
+    for (int d = 0; d < gather.depth; d++)
+        gather.dims[d] = data->dims[batch + d];
+    gather.inner = product(data, batch + gather.depth, data->rank);
+    if (!mo_int64_mul(gather.batch * gather.count, gather.inner, &n_picked) ||
+        n_picked != mo_desc_elements(&site->out[0]))
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "its output has not the size of what is picked");
+    return add_gather(site, &gather, arena, lowered, err);
+}

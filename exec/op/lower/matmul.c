@@ -1,0 +1,284 @@
+/*
+ * MatMul, and what other frameworks make of it: a product, scaled, with
+ * something added.
+ */
+#include <string.h>
+
+#include "exec/op/lower/product_ops.h"
+
+/* An operand as a stack of matrices. */
+typedef struct matrices {
+    mo_shape batch;
+    int64_t rows, columns;
+    mo_matmul_side side; /* batch: by dimension of batch */
+} matrices;
+
+static matrices turn(matrices m)
+{
+    int64_t rows = m.rows, row = m.side.row;
+
+    m.rows = m.columns;
+    m.side.row = m.side.column;
+    m.columns = rows;
+    m.side.column = row;
+    return m;
+}
+
+/* A vector is a row on the left and a column on the right. */
+static matrices matrices_of(const mo_shape *shape, bool turned, bool right)
+{
+    mo_access rows = mo_access_of(shape);
+    matrices m = { .batch = *shape, .rows = 1, .columns = 1 };
+    int last = shape->rank - 1;
+
+    if (shape->rank == 1) {
+        m.batch.rank = 0;
+        m.columns = shape->dims[0];
+        m.side.column = 1;
+        return right ? turn(m) : m;
+    }
+    m.batch.rank -= 2;
+    m.rows = shape->dims[last - 1];
+    m.columns = shape->dims[last];
+    m.side.row = rows.stride[last - 1];
+    m.side.column = 1;
+    memcpy(m.side.batch, rows.stride, sizeof m.side.batch);
+    return turned ? turn(m) : m;
+}
+
+/* Gives the side a stride for each dimension of the result's batches. */
+static bool spread_batches(matrices *m, const mo_shape *batch)
+{
+    mo_matmul_side side = m->side;
+    int missing = batch->rank - m->batch.rank;
+
+    if (missing < 0)
+        return false;
+    for (int d = 0; d < batch->rank; d++) {
+        int64_t own = d < missing ? 1 : m->batch.dims[d - missing];
+
+        if (own != 1 && own != batch->dims[d])
+            return false;
+        side.batch[d] = own == 1 ? 0 : m->side.batch[d - missing];
+    }
+    m->side = side;
+    return true;
+}
+
+/* The result as matrices, although the dimension of a vector is not there. */
+static matrices result_of(const mo_shape *shape, bool has_row, bool has_column)
+{
+    mo_shape whole = *shape;
+
+    if (!has_column)
+        whole.dims[whole.rank++] = 1;
+    if (!has_row) {
+        whole.dims[whole.rank] = whole.dims[whole.rank - 1];
+        whole.dims[whole.rank - 1] = 1;
+        whole.rank++;
+    }
+    return matrices_of(&whole, false, false);
+}
+
+static bool fill_product(matrices a, matrices b, matrices c,
+                         mo_matmul_call *product)
+{
+    if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns ||
+        !spread_batches(&a, &c.batch) || !spread_batches(&b, &c.batch))
+        return false;
+    *product = (mo_matmul_call){ .m = a.rows,
+                                 .n = b.columns,
+                                 .k = a.columns,
+                                 .n_batch = c.batch.rank,
+                                 .a = a.side,
+                                 .b = b.side,
+                                 .c = c.side };
+    memcpy(product->extent, c.batch.dims, sizeof product->extent);
+    return true;
+}
+
+/* Which inputs are multiplied, and how they are meant. */
+typedef struct factors {
+    int a, b;
+    bool turn_a, turn_b;
+} factors;
+
+static mo_status fail_shapes(const mo_site *site, const factors *f,
+                             mo_error *err)
+{
+    char a[MO_DESC_TEXT_SIZE], b[MO_DESC_TEXT_SIZE], c[MO_DESC_TEXT_SIZE];
+
+    return mo_site_fail(site, MO_E_INPUT, err, "%s times %s does not make %s",
+                        mo_desc_say(&site->in[f->a], a),
+                        mo_desc_say(&site->in[f->b], b),
+                        mo_desc_say(&site->out[0], c));
+}
+
+/* One more call: the product, n_extra operands still to come. */
+static mo_status put_product(const mo_site *site, const factors *f, int n_extra,
+                             mo_arena *arena, mo_lowered *lowered,
+                             mo_call **call, mo_error *err)
+{
+    const mo_shape *a = &site->in[f->a].shape, *b = &site->in[f->b].shape;
+    int lacking = (a->rank == 1) + (b->rank == 1);
+    mo_matmul_call product;
+    mo_status status;
+
+    if (a->rank < 1 || b->rank < 1 ||
+        site->out[0].shape.rank + lacking > MO_MAX_RANK ||
+        site->out[0].shape.rank + lacking < 2 ||
+        !fill_product(
+            matrices_of(a, f->turn_a, false), matrices_of(b, f->turn_b, true),
+            result_of(&site->out[0].shape, a->rank > 1, b->rank > 1), &product))
+        return fail_shapes(site, f, err);
+    status = mo_lowered_call(lowered, arena, MO_CALL_MATMUL, 2 + n_extra, 1,
+                             call, err);
+    if (status != MO_OK)
+        return status;
+    (*call)->in[0] = f->a;
+    (*call)->in[1] = f->b;
+    (*call)->out[0] = site->n_in;
+    (*call)->first_extra = 2;
+    (*call)->u.matmul = product;
+    return MO_OK;
+}
+
+mo_status mo_lower_matmul(const mo_site *site, mo_arena *arena,
+                          mo_lowered *lowered, mo_error *err)
+{
+    factors f = { .a = 0, .b = 1 };
+    mo_call *call;
+    mo_status status = mo_site_counts(site, 2, 2, 1, err);
+
+    if (status != MO_OK)
+        return status;
+    f.turn_a = mo_site_bool(site, "transpose_a", false);
+    f.turn_b = mo_site_bool(site, "transpose_b", false);
+    return put_product(site, &f, 0, arena, lowered, &call, err);
+}
+
+/* ---- with something added */
+
+/* alpha times the product, beta times what is added. */
+typedef struct addition {
+    int input; /* of the site; -1: there is none */
+    double alpha, beta;
+} addition;
+
+static bool broadcasts(const mo_shape *from, const mo_shape *to)
+{
+    int missing = to->rank - from->rank;
+
+    for (int d = 0; missing >= 0 && d < from->rank; d++)
+        if (from->dims[d] != 1 && from->dims[d] != to->dims[d + missing])
+            return false;
+    return missing >= 0;
+}
+
+static int scaled(mo_point *p, int reg, double factor)
+{
+    mo_point_step step = { .op = MO_POINT_AFFINE, .a = reg, .x = factor };
+
+    return factor == 1 ? reg : mo_point_push(p, step);
+}
+
+static void fill_epilogue(const mo_site *site, const addition *add, mo_point *p)
+{
+    const mo_shape *shape = &site->out[0].shape;
+
+    p->n_operands = 1;
+    p->operands[0].elem = site->out[0].elem;
+    p->operands[0].access = p->out = mo_access_of(shape);
+    if (add->input >= 0) {
+        const mo_desc *added = &site->in[add->input];
+
+        p->n_operands = 2;
+        p->operands[1].elem = added->elem;
+        p->operands[1].access = mo_access_broadcast(&added->shape, shape);
+    }
+    p->result = scaled(p, 0, add->alpha);
+    if (add->input >= 0) {
+        mo_point_step sum = { .op = MO_POINT_ADD, .a = p->result };
+
+        sum.b = scaled(p, 1, add->beta);
+        p->result = mo_point_push(p, sum);
+    }
+}
+
+static mo_status put_sum(const mo_site *site, const factors *f,
+                         const addition *add, mo_arena *arena,
+                         mo_lowered *lowered, mo_error *err)
+{
+    bool adds = add->input >= 0;
+    mo_call *call;
+    mo_status status;
+
+    if (!mo_elem_is_real(site->out[0].elem))
+        return mo_site_fail(site, MO_E_SUPPORT, err,
+                            "can be run with real numbers only");
+    if (adds &&
+        (!broadcasts(&site->in[add->input].shape, &site->out[0].shape) ||
+         site->in[add->input].elem != site->out[0].elem))
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "what is added does not fit the product");
+    status = put_product(site, f, adds, arena, lowered, &call, err);
+    if (status != MO_OK || (!adds && add->alpha == 1))
+        return status;
+    call->after = mo_arena_alloc(arena, sizeof *call->after);
+    if (!call->after)
+        return mo_fail_memory(err);
+    if (adds)
+        call->in[2] = add->input;
+    fill_epilogue(site, add, call->after);
+    return MO_OK;
+}
+
+/* data, weights [out, in], perhaps a bias [out] */
+mo_status mo_lower_linear(const mo_site *site, mo_arena *arena,
+                          mo_lowered *lowered, mo_error *err)
+{
+    factors f = { .a = 0, .b = 1, .turn_b = true };
+    addition add = { .input = site->n_in > 2 ? 2 : -1, .alpha = 1, .beta = 1 };
+    mo_status status = mo_site_counts(site, 2, 3, 1, err);
+
+    return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
+                           : status;
+}
+
+static mo_status read_factors(const mo_site *site, addition *add, mo_error *err)
+{
+    mo_status status = mo_site_real(site, "alpha", 1, &add->alpha, err);
+
+    return status == MO_OK ? mo_site_real(site, "beta", 1, &add->beta, err)
+                           : status;
+}
+
+/* what is added, a, b */
+mo_status mo_lower_addmm(const mo_site *site, mo_arena *arena,
+                         mo_lowered *lowered, mo_error *err)
+{
+    factors f = { .a = 1, .b = 2 };
+    addition add = { .input = 0 };
+    mo_status status = mo_site_counts(site, 3, 3, 1, err);
+
+    if (status == MO_OK)
+        status = read_factors(site, &add, err);
+    return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
+                           : status;
+}
+
+/* a, b, perhaps what is added */
+mo_status mo_lower_gemm(const mo_site *site, mo_arena *arena,
+                        mo_lowered *lowered, mo_error *err)
+{
+    factors f = { .a = 0, .b = 1 };
+    addition add = { .input = site->n_in > 2 ? 2 : -1 };
+    mo_status status = mo_site_counts(site, 2, 3, 1, err);
+
+    if (status == MO_OK)
+        status = read_factors(site, &add, err);
+    f.turn_a = mo_site_bool(site, "transA", false);
+    f.turn_b = mo_site_bool(site, "transB", false);
+    return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
+                           : status;
+}

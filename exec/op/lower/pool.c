@@ -1,0 +1,183 @@
+/*
+ * Pools: largest elements and averages of windows, of parts, or of everything.
+ */
+#include <string.h>
+
+#include "exec/op/lower/window_ops.h"
+
+static mo_status put_pool(const mo_site *site, mo_pool_call *pool,
+                          mo_arena *arena, mo_lowered *lowered, mo_error *err)
+{
+    const mo_shape *in = &site->in[0].shape, *out = &site->out[0].shape;
+    mo_call *call;
+    mo_status status;
+
+    for (int i = 0; i < site->n_out; i++)
+        if (!mo_shape_equal(&site->out[i].shape, out) ||
+            out->dims[0] != in->dims[0] || out->dims[1] != in->dims[1])
+            return mo_site_fail(site, MO_E_INPUT, err,
+                                "its output %d has not the input's batch and "
+                                "channels",
+                                i);
+    pool->batch = in->dims[0];
+    pool->channels = in->dims[1];
+    status = mo_lowered_call(lowered, arena, MO_CALL_POOL, 1, site->n_out,
+                             &call, err);
+    if (status != MO_OK)
+        return status;
+    call->in[0] = 0;
+    for (int i = 0; i < site->n_out; i++)
+        call->out[i] = site->n_in + i;
+    call->u.pool = *pool;
+    return MO_OK;
+}
+
+/* The second output, where largest elements were, may be absent. */
+static mo_status check_max_counts(const mo_site *site, int most_in,
+                                  mo_error *err)
+{
+    if (site->n_in < 1 || site->n_in > most_in || site->n_out < 1 ||
+        site->n_out > 2)
+        return mo_site_fail(site, MO_E_INPUT, err,
+                            "has %d inputs and %d outputs, not 1 to %d and 1 "
+                            "to 2",
+                            site->n_in, site->n_out, most_in);
+    return MO_OK;
+}
+
+static mo_status read_window(const mo_site *site, mo_sweep *sweep,
+                             mo_error *err)
+{
+    int64_t kernel[MO_MAX_SPATIAL];
+    int spatial;
+    mo_status status = mo_sweep_check(site, &spatial, err);
+
+    if (status == MO_OK)
+        status = mo_site_ints(site, "kernel", 1, kernel, spatial, err);
+    if (status == MO_OK)
+        status = mo_sweep_read(site, kernel, sweep, err);
+    return status;
+}
+
+mo_status mo_lower_max_pool(const mo_site *site, mo_arena *arena,
+                            mo_lowered *lowered, mo_error *err)
+{
+    mo_pool_call pool = { 0 };
+    int64_t axis = 0;
+    mo_status status = check_max_counts(site, 1, err);
+
+    if (status == MO_OK)
+        status = read_window(site, &pool.sweep, err);
+    if (status == MO_OK)
+        status = mo_site_int(site, "axis", 0, &axis, err);
+    if (status == MO_OK)
+        status = mo_site_axis(site, axis, site->in[0].shape.rank,
+                              &pool.index_axis, err);
+    return status == MO_OK ? put_pool(site, &pool, arena, lowered, err)
+                           : status;
+}
+
+static bool is_padded(const mo_sweep *sweep)
+{
+    for (int d = 0; d < sweep->spatial; d++)
+        if (sweep->pad_begin[d] != 0 || sweep->pad_end[d] != 0)
+            return true;
+    return false;
+}
+
+/* Where nothing is padded OpenVINO counts data only, although the last window
+ * may hang over the end (ceil). */
+static mo_pool_count count_of(const mo_site *site, const mo_sweep *sweep)
+{
+    bool exclude = mo_site_bool(site, "exclude-pad",
+                                mo_site_bool(site, "exclude_pad", false));
+
+    if (exclude || !is_padded(sweep))
+        return MO_COUNT_DATA;
+    return mo_site_is(site, "rounding_type", "ceil_torch") ? MO_COUNT_PADDED
+                                                           : MO_COUNT_KERNEL;
+}
+
+mo_status mo_lower_avg_pool(const mo_site *site, mo_arena *arena,
+                            mo_lowered *lowered, mo_error *err)
+{
+    mo_pool_call pool = { .average = true };
+    mo_status status = mo_site_counts(site, 1, 1, 1, err);
+
+    if (status == MO_OK)
+        status = read_window(site, &pool.sweep, err);
+    if (status != MO_OK)
+        return status;
+    pool.count = count_of(site, &pool.sweep);
+    return put_pool(site, &pool, arena, lowered, err);
+}
+
+/* Windows follow from the sizes alone. */
+static mo_status lower_adaptive(const mo_site *site, bool average,
+                                mo_arena *arena, mo_lowered *lowered,
+                                mo_error *err)
+{
+    mo_pool_call pool = { .average = average,
+                          .count = MO_COUNT_DATA,
+                          .adaptive = true,
+                          .index_axis = 2 };
+    mo_sweep *sweep = &pool.sweep;
+    mo_status status = mo_sweep_check(site, &sweep->spatial, err);
+    size_t bytes = (size_t) sweep->spatial * sizeof *sweep->in;
+
+    if (status != MO_OK)
+        return status;
+    memcpy(sweep->in, site->in[0].shape.dims + 2, bytes);
+    memcpy(sweep->out, site->out[0].shape.dims + 2, bytes);
+    for (int d = 0; d < sweep->spatial; d++)
+        sweep->kernel[d] = sweep->stride[d] = sweep->dilation[d] = 1;
+    return put_pool(site, &pool, arena, lowered, err);
+}
+
+mo_status mo_lower_adaptive_max_pool(const mo_site *site, mo_arena *arena,
+                                     mo_lowered *lowered, mo_error *err)
+{
+    mo_status status = check_max_counts(site, 2, err);
+
+    return status == MO_OK ? lower_adaptive(site, false, arena, lowered, err)
+                           : status;
+}
+
+mo_status mo_lower_adaptive_avg_pool(const mo_site *site, mo_arena *arena,
+                                     mo_lowered *lowered, mo_error *err)
+{
+    mo_status status = mo_site_counts(site, 1, 2, 1, err);
+
+    return status == MO_OK ? lower_adaptive(site, true, arena, lowered, err)
+                           : status;
+}
+
+/* One window over everything is a part of the whole. */
+static mo_status lower_global(const mo_site *site, bool average,
+                              mo_arena *arena, mo_lowered *lowered,
+                              mo_error *err)
+{
+    mo_shape one;
+    mo_status status = mo_site_counts(site, 1, 1, 1, err);
+
+    if (status != MO_OK)
+        return status;
+    one = site->in[0].shape;
+    for (int d = 2; d < one.rank; d++)
+        one.dims[d] = 1;
+    status = mo_site_makes(site, 0, &one, err);
+    return status == MO_OK ? lower_adaptive(site, average, arena, lowered, err)
+                           : status;
+}
+
+mo_status mo_lower_global_max_pool(const mo_site *site, mo_arena *arena,
+                                   mo_lowered *lowered, mo_error *err)
+{
+    return lower_global(site, false, arena, lowered, err);
+}
+
+mo_status mo_lower_global_avg_pool(const mo_site *site, mo_arena *arena,
+                                   mo_lowered *lowered, mo_error *err)
+{
+    return lower_global(site, true, arena, lowered, err);
+}

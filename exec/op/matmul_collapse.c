@@ -1,0 +1,99 @@
+#include "exec/op/matmul_collapse.h"
+
+static void turn(mo_matmul_side *side)
+{
+    int64_t row = side->row;
+
+    side->row = side->column;
+    side->column = row;
+}
+
+/* c = a b is c' = b' a'. */
+static void swap_sides(mo_matmul_call *f)
+{
+    mo_matmul_side a = f->a;
+    int64_t m = f->m;
+
+    f->m = f->n;
+    f->n = m;
+    f->a = f->b;
+    f->b = a;
+    turn(&f->a);
+    turn(&f->b);
+    turn(&f->c);
+}
+
+static void move_batch(mo_matmul_call *f, int to, int from)
+{
+    f->extent[to] = f->extent[from];
+    f->a.batch[to] = f->a.batch[from];
+    f->b.batch[to] = f->b.batch[from];
+    f->c.batch[to] = f->c.batch[from];
+}
+
+static bool goes_on(const mo_matmul_side *side, int outer, int inner,
+                    int64_t extent)
+{
+    return side->batch[outer] == side->batch[inner] * extent;
+}
+
+/* Can the outer dimension and the one behind it be counted as one? */
+static bool are_one(const mo_matmul_call *f, int outer, int inner)
+{
+    int64_t extent = f->extent[inner];
+
+    return goes_on(&f->a, outer, inner, extent) &&
+           goes_on(&f->b, outer, inner, extent) &&
+           goes_on(&f->c, outer, inner, extent);
+}
+
+static void join_batches(mo_matmul_call *f)
+{
+    int n = 0;
+
+    for (int d = 0; d < f->n_batch; d++) {
+        int64_t before = n > 0 ? f->extent[n - 1] : 1;
+
+        if (f->extent[d] == 1)
+            continue;
+        if (n > 0 && are_one(f, n - 1, d)) {
+            move_batch(f, n - 1, d);
+            f->extent[n - 1] *= before;
+        } else {
+            move_batch(f, n++, d);
+        }
+    }
+    f->n_batch = n;
+}
+
+/* The last batches are more rows where b stays and the rows of a and c go
+ * on. */
+static bool take_as_rows(mo_matmul_call *f)
+{
+    int d = f->n_batch - 1;
+
+    if (d < 0 || f->b.batch[d] != 0)
+        return false;
+    if (f->m == 1) {
+        f->a.row = f->a.batch[d];
+        f->c.row = f->c.batch[d];
+    } else if (f->a.batch[d] != f->m * f->a.row ||
+               f->c.batch[d] != f->m * f->c.row) {
+        return false;
+    }
+    f->m *= f->extent[d];
+    f->n_batch = d;
+    return true;
+}
+
+bool mo_matmul_shorten(mo_matmul_call *call)
+{
+    bool swapped = call->n > 1 && call->c.column != 1;
+
+    if (swapped)
+        swap_sides(call);
+    join_batches(call);
+    while (take_as_rows(call))
+        continue;
+    return swapped;
+}

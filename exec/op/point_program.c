@@ -1,0 +1,273 @@
+#include "exec/op/point_program.h"
+
+/* The operations of one kind stand side by side in mo_point_op. */
+mo_point_kind mo_point_kind_of(mo_point_op op)
+{
+    static const struct {
+        mo_point_op last;
+        mo_point_kind kind;
+    } kinds[] = {
+        { MO_POINT_ROUND_TO, { 1, true, false, true } },
+        { MO_POINT_PRELU, { 2, true, true, true } },
+        { MO_POINT_GREATER_EQUAL, { 2, true, true, false } },
+        { MO_POINT_TRUNCATE, { 1, true, false, false } },
+        { MO_POINT_I_RELU, { 1, false, false, false } },
+        { MO_POINT_I_XOR, { 2, false, false, false } },
+        { MO_POINT_I_WRAP, { 1, false, false, false } },
+        { MO_POINT_TO_REAL, { 1, false, false, true } },
+        { MO_POINT_SELECT, { 3, false, true, true } },
+        { MO_POINT_I_SELECT, { 3, false, false, false } },
+    };
+    int i = 0;
+
+    while (op > kinds[i].last)
+        i++;
+    return kinds[i].kind;
+}
+
+mo_access mo_access_of(const mo_shape *shape)
+{
+    return mo_access_broadcast(shape, shape);
+}
+
+mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to)
+{
+    mo_access access = { 0 };
+    int64_t stride = 1;
+
+    for (int d = from->rank; d-- > 0;) {
+        if (from->dims[d] != 1)
+            access.stride[to->rank - from->rank + d] = stride;
+        stride *= from->dims[d];
+    }
+    return access;
+}
+
+/* Dimensions of an access, taken from the last one on: as many elements at a
+ * time as are wanted. */
+typedef struct taking {
+    const mo_access *access;
+    const mo_shape *shape;
+    int next;       /* the dimension to look at after this one */
+    int64_t left;   /* elements that are left of this one */
+    int64_t stride; /* between them */
+} taking;
+
+static bool take_next(taking *t)
+{
+    while (t->next >= 0 && t->shape->dims[t->next] == 1)
+        t->next--;
+    if (t->next < 0)
+        return false;
+    t->left = t->shape->dims[t->next];
+    t->stride = t->access->stride[t->next--];
+    return true;
+}
+
+/* The one before goes on where this one ends. */
+static bool take_more(taking *t)
+{
+    int64_t left = t->left, stride = t->stride;
+
+    if (!take_next(t) || t->stride != stride * left)
+        return false;
+    t->left *= left;
+    t->stride = stride;
+    return true;
+}
+
+bool mo_access_reshape(const mo_access *access, const mo_shape *from,
+                       const mo_shape *to, mo_access *result)
+{
+    taking t = { access, from, from->rank - 1, 1, 0 };
+
+    *result = (mo_access){ .offset = access->offset };
+    for (int d = to->rank - 1; d >= 0; d--) {
+        int64_t wanted = to->dims[d];
+
+        if (wanted == 1)
+            continue;
+        if (wanted == 0 || (t.left == 1 && !take_next(&t)))
+            return false;
+        while (t.left < wanted)
+            if (!take_more(&t))
+                return false;
+        if (t.left % wanted != 0)
+            return false;
+        result->stride[d] = t.stride;
+        t.left /= wanted;
+        t.stride *= wanted;
+    }
+    return true;
+}
+
+bool mo_access_equal(const mo_access *a, const mo_access *b,
+                     const mo_shape *shape)
+{
+    for (int d = 0; d < shape->rank; d++)
+        if (a->stride[d] != b->stride[d] && shape->dims[d] > 1)
+            return false;
+    return a->offset == b->offset;
+}
+
+bool mo_point_is_real(const mo_point *point, int reg)
+{
+    if (reg < point->n_operands)
+        return mo_elem_is_real(point->operands[reg].elem);
+    return mo_point_kind_of(point->steps[reg - point->n_operands].op).real;
+}
+
+bool mo_point_is_wide(const mo_point *point, mo_elem result)
+{
+    for (int i = 0; i < point->n_operands; i++)
+        if (point->operands[i].elem == MO_F64)
+            return true;
+    return result == MO_F64;
+}
+
+void mo_point_mark_used(const mo_point *point,
+                        bool used[MO_POINT_MAX_REGISTERS])
+{
+    used[point->result] = true;
+    for (int i = point->n_steps; i-- > 0;) {
+        const mo_point_step *step = &point->steps[i];
+        int arity = mo_point_kind_of(step->op).arity;
+
+        if (!used[point->n_operands + i])
+            continue;
+        used[step->a] = true;
+        if (arity > 1)
+            used[step->b] = true;
+        if (arity > 2)
+            used[step->c] = true;
+    }
+}
+
+int mo_point_push(mo_point *point, mo_point_step step)
+{
+    if (point->n_steps == MO_POINT_MAX_STEPS)
+        return -1;
+    point->steps[point->n_steps] = step;
+    return point->n_operands + point->n_steps++;
+}
+
+/* Registers of a program as they are numbered in another one that it becomes a
+ * part of. */
+typedef struct renaming {
+    int operands;   /* how many it had */
+    int first;      /* its operands begin here */
+    int at, given;  /* but operand at is register given, and those behind it
+                       move up; at is -1 where all stay */
+    int first_step; /* its steps begin here */
+} renaming;
+
+static int rename_register(const renaming *names, int reg)
+{
+    if (reg >= names->operands)
+        return names->first_step + reg - names->operands;
+    if (reg == names->at)
+        return names->given;
+    return names->first + reg - (names->at >= 0 && reg > names->at);
+}
+
+static bool add_steps(const mo_point *from, const renaming *names, mo_point *to)
+{
+    for (int i = 0; i < from->n_steps; i++) {
+        mo_point_step step = from->steps[i];
+        int arity = mo_point_kind_of(step.op).arity;
+
+        step.a = rename_register(names, step.a);
+        step.b = arity > 1 ? rename_register(names, step.b) : 0;
+        step.c = arity > 2 ? rename_register(names, step.c) : 0;
+        if (mo_point_push(to, step) < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool add_operands(const mo_point *from, int except, mo_point *to)
+{
+    for (int i = 0; i < from->n_operands; i++) {
+        if (i == except)
+            continue;
+        if (to->n_operands == MO_POINT_MAX_OPERANDS)
+            return false;
+        to->operands[to->n_operands++] = from->operands[i];
+    }
+    return true;
+}
+
+/* Is what a register holds always 0 or 1? */
+static bool is_truth(const mo_point *point, int reg)
+{
+    mo_point_op op;
+
+    if (reg < point->n_operands)
+        return point->operands[reg].elem == MO_BOOL;
+    op = point->steps[reg - point->n_operands].op;
+    return op == MO_POINT_I_NOT ||
+           (op >= MO_POINT_EQUAL && op <= MO_POINT_IS_FINITE) ||
+           (op >= MO_POINT_I_EQUAL && op <= MO_POINT_I_GREATER_EQUAL);
+}
+
+/* Register reg as it would be read back after having been stored; -1 when there
+ * is no room.  Reals of a program that is not wide are floats already. */
+static int add_storing(mo_point *point, int reg, mo_elem stored)
+{
+    bool real = mo_elem_is_real(stored);
+
+    if (stored == MO_F64 || stored == MO_I64 || stored == MO_U64 ||
+        (stored == MO_BOOL && is_truth(point, reg)) ||
+        (stored == MO_F32 && !mo_point_is_wide(point, stored)))
+        return reg;
+    return mo_point_push(point, (mo_point_step){ .op = real ? MO_POINT_ROUND_TO
+                                                            : MO_POINT_I_WRAP,
+                                                 .a = reg,
+                                                 .elem = stored });
+}
+
+bool mo_point_join(const mo_point *first, mo_elem stored,
+                   const mo_point *second, int at, mo_point *joined)
+{
+    renaming one = { first->n_operands, 0, -1, 0, 0 };
+    renaming two = { second->n_operands, first->n_operands, at, 0, 0 };
+
+    joined->n_operands = joined->n_steps = 0;
+    if (!add_operands(first, -1, joined) || !add_operands(second, at, joined))
+        return false;
+    one.first_step = joined->n_operands;
+    if (!add_steps(first, &one, joined))
+        return false;
+    two.given =
+        add_storing(joined, rename_register(&one, first->result), stored);
+    two.first_step = joined->n_operands + joined->n_steps;
+    if (two.given < 0 || !add_steps(second, &two, joined))
+        return false;
+    joined->result = rename_register(&two, second->result);
+    joined->out = second->out;
+    return true;
+}
+
+void mo_point_unify(mo_point *point, int keep, int drop)
+{
+    mo_point old = *point;
+    int *registers[3];
+
+    point->n_operands--;
+    for (int i = drop; i < point->n_operands; i++)
+        point->operands[i] = old.operands[i + 1];
+    for (int s = 0; s < point->n_steps; s++) {
+        registers[0] = &point->steps[s].a;
+        registers[1] = &point->steps[s].b;
+        registers[2] = &point->steps[s].c;
+        for (int k = 0; k < 3; k++)
+            if (*registers[k] == drop)
+                *registers[k] = keep;
+            else if (*registers[k] > drop)
+                --*registers[k];
+    }
+    if (point->result == drop)
+        point->result = keep;
+    else if (point->result > drop)
+        point->result--;
+}

@@ -1,0 +1,210 @@
+/*
+ * point.h - a little program that makes one element of its result from one
+ * element of each operand.
+ *
+ * All elementwise operators are such programs, and so is a whole fused group of
+ * them; behind a product or a convolution one serves as its epilogue.  Steps
+ * work on registers: operands first, then the results of the steps before.  A
+ * register holds a real or an int64 (booleans are 0 and 1).  Reals are floats,
+ * or doubles where the program is wide (an operand or the result is f64).
+ */
+#ifndef MO_EXEC_OP_POINT_PROGRAM_H
+#define MO_EXEC_OP_POINT_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "exec/tensor/dense_tensor.h"
+
+/* R: reals in and out; I: integers; the letters behind say what goes in. */
+typedef enum mo_point_op {
+    /* of one register, real */
+    MO_POINT_ABS,
+    MO_POINT_NEGATE,
+    MO_POINT_EXP,
+    MO_POINT_LOG,
+    MO_POINT_SQRT,
+    MO_POINT_SIN,
+    MO_POINT_COS,
+    MO_POINT_TAN,
+    MO_POINT_ASIN,
+    MO_POINT_ACOS,
+    MO_POINT_ATAN,
+    MO_POINT_SINH,
+    MO_POINT_COSH,
+    MO_POINT_TANH,
+    MO_POINT_ASINH,
+    MO_POINT_ACOSH,
+    MO_POINT_ATANH,
+    MO_POINT_ERF,
+    MO_POINT_FLOOR,
+    MO_POINT_CEILING,
+    MO_POINT_ROUND_EVEN,
+    MO_POINT_ROUND_AWAY,
+    MO_POINT_SIGN,
+    MO_POINT_RECIPROCAL,
+    MO_POINT_SIGMOID,
+    MO_POINT_SOFTPLUS,
+    MO_POINT_SOFTSIGN,
+    MO_POINT_MISH,
+    MO_POINT_GELU_ERF,
+    MO_POINT_GELU_TANH,
+    MO_POINT_HSWISH,
+    MO_POINT_HSIGMOID, /* OpenVINO's, without parameters */
+    MO_POINT_RELU,
+    /* with numbers x and y of the step */
+    MO_POINT_CLAMP,        /* between x and y */
+    MO_POINT_ELU,          /* alpha x */
+    MO_POINT_SELU,         /* alpha x, lambda y */
+    MO_POINT_LEAKY,        /* slope x below 0 */
+    MO_POINT_SWISH,        /* a * sigmoid(x a) */
+    MO_POINT_HARD_SIGMOID, /* max(0, min(1, x a + y)) */
+    MO_POINT_AFFINE,       /* x a + y */
+    MO_POINT_ROUND_TO,     /* to the type of the step: what storing and loading
+                              would do */
+    /* of two registers, real */
+    MO_POINT_ADD,
+    MO_POINT_SUBTRACT,
+    MO_POINT_MULTIPLY,
+    MO_POINT_DIVIDE,
+    MO_POINT_POWER,
+    MO_POINT_MAXIMUM,
+    MO_POINT_MINIMUM,
+    MO_POINT_MOD,
+    MO_POINT_FLOOR_MOD,
+    MO_POINT_SQUARED_DIFFERENCE,
+    MO_POINT_ATAN2,
+    MO_POINT_PRELU, /* a where a >= 0, else a * b */
+    /* real in, integer out */
+    MO_POINT_EQUAL,
+    MO_POINT_NOT_EQUAL,
+    MO_POINT_LESS,
+    MO_POINT_LESS_EQUAL,
+    MO_POINT_GREATER,
+    MO_POINT_GREATER_EQUAL,
+    MO_POINT_IS_NAN,
+    MO_POINT_IS_INF,
+    MO_POINT_IS_FINITE,
+    MO_POINT_TRUNCATE, /* to int64, cut towards zero */
+    /* integer in and out */
+    MO_POINT_I_ABS,
+    MO_POINT_I_NEGATE,
+    MO_POINT_I_SIGN,
+    MO_POINT_I_NOT,
+    MO_POINT_I_BITS_NOT,
+    MO_POINT_I_CLAMP,
+    MO_POINT_I_RELU,
+    MO_POINT_I_ADD,
+    MO_POINT_I_SUBTRACT,
+    MO_POINT_I_MULTIPLY,
+    MO_POINT_I_DIVIDE,       /* cut towards zero; by zero: 0 */
+    MO_POINT_I_FLOOR_DIVIDE, /* as Python; by zero: 0 */
+    MO_POINT_I_POWER,
+    MO_POINT_I_MAXIMUM,
+    MO_POINT_I_MINIMUM,
+    MO_POINT_I_MOD,
+    MO_POINT_I_FLOOR_MOD,
+    MO_POINT_I_SQUARED_DIFFERENCE,
+    MO_POINT_I_EQUAL,
+    MO_POINT_I_NOT_EQUAL,
+    MO_POINT_I_LESS,
+    MO_POINT_I_LESS_EQUAL,
+    MO_POINT_I_GREATER,
+    MO_POINT_I_GREATER_EQUAL,
+    MO_POINT_I_AND,
+    MO_POINT_I_OR,
+    MO_POINT_I_XOR,  /* bitwise */
+    MO_POINT_I_WRAP, /* to the width and sign of the type of the step */
+    /* integer in, real out */
+    MO_POINT_TO_REAL,
+    /* a is an integer, b and c are alike: a ? b : c */
+    MO_POINT_SELECT,
+    MO_POINT_I_SELECT,
+    MO_POINT_OPS
+} mo_point_op;
+
+typedef struct mo_point_step {
+    mo_point_op op;
+    int a, b, c;  /* registers; 0 where not used */
+    double x, y;  /* parameters */
+    mo_elem elem; /* of MO_POINT_ROUND_TO and MO_POINT_I_WRAP */
+} mo_point_step;
+
+enum {
+    MO_POINT_MAX_OPERANDS = 16,
+    MO_POINT_MAX_STEPS = 48,
+    MO_POINT_MAX_REGISTERS = MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS
+};
+
+/* Where the element of an operand is that belongs to one of the result:
+ * offset + sum over d of index[d] * stride[d], in elements; stride 0 repeats.
+ * Dimensions are the result's. */
+typedef struct mo_access {
+    int64_t offset, stride[MO_MAX_RANK];
+} mo_access;
+
+typedef struct mo_point_operand {
+    mo_elem elem;
+    mo_access access;
+} mo_point_operand;
+
+typedef struct mo_point {
+    int n_operands, n_steps;
+    mo_point_operand operands[MO_POINT_MAX_OPERANDS];
+    mo_point_step steps[MO_POINT_MAX_STEPS];
+    int result;    /* the register that is stored */
+    mo_access out; /* where: every element of the result once, densely, in any
+                      order of its dimensions */
+} mo_point;
+
+/* What a step takes and gives: how many registers, and which are reals. */
+typedef struct mo_point_kind {
+    int arity;
+    bool a_real, b_real; /* c is like b */
+    bool real;           /* what it gives */
+} mo_point_kind;
+
+mo_point_kind mo_point_kind_of(mo_point_op op);
+
+/* Rows of a tensor of that shape, as it lies; and from, repeated along what it
+ * lacks in to as numpy aligns them (from must broadcast to to). */
+mo_access mo_access_of(const mo_shape *shape);
+mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to);
+
+/* The same places, told over another shape of as many elements in the same
+ * order; false when they cannot be. */
+bool mo_access_reshape(const mo_access *access, const mo_shape *from,
+                       const mo_shape *to, mo_access *result);
+
+/* Do they go to the same places over a shape? */
+bool mo_access_equal(const mo_access *a, const mo_access *b,
+                     const mo_shape *shape);
+
+/* Does a register hold a real? */
+bool mo_point_is_real(const mo_point *point, int reg);
+
+/* Reals are doubles: some operand, or the result's type, is f64. */
+bool mo_point_is_wide(const mo_point *point, mo_elem result);
+
+/* Marks the registers that the result depends on; used begins as false. */
+void mo_point_mark_used(const mo_point *point,
+                        bool used[MO_POINT_MAX_REGISTERS]);
+
+/* One more step; its register, or -1 when the program is full. */
+int mo_point_push(mo_point *point, mo_point_step step);
+
+/*
+ * One program out of two: where second reads operand at, it is given what first
+ * computes, rounded to the type in which first was stored.  The operands are
+ * first's, then second's without that one.  False when it does not fit; *joined
+ * may be neither.  The accesses of second must be over the same shape.
+ */
+bool mo_point_join(const mo_point *first, mo_elem stored,
+                   const mo_point *second, int at, mo_point *joined);
+
+/* Operand drop, which is the same as operand keep (a lower number), goes. */
+void mo_point_unify(mo_point *point, int keep, int drop);
+
+#endif

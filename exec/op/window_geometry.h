@@ -1,0 +1,19 @@
+/*
+ * sweep.h - windows in any number of spatial dimensions, as if there were
+ * always three.
+ */
+#ifndef MO_EXEC_OP_WINDOW_GEOMETRY_H
+#define MO_EXEC_OP_WINDOW_GEOMETRY_H
+
+#include "exec/op/call.h"
+
+/* The same in three dimensions; those that are missing are ones in front. */
+mo_sweep mo_sweep_widen(const mo_sweep *sweep);
+
+/* Of its in, out or kernel: how many elements that is. */
+static inline int64_t mo_sweep_size(const int64_t dims[MO_MAX_SPATIAL])
+{
+    return dims[0] * dims[1] * dims[2];
+}
+
+#endif

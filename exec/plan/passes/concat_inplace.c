@@ -1,0 +1,168 @@
+#include "exec/plan/passes/concat_inplace.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "exec/plan/passes/nhwc_strides.h"
+#include "exec/plan/passes/def_use.h"
+
+enum { CHANNELS = 1 }; /* the dimension */
+
+bool mo_box_channels(const mo_copy_box *box, const mo_shape *to,
+                     mo_channels *channels)
+{
+    mo_access last = mo_relay_access(to);
+
+    if (box->rank != to->rank || to->rank <= CHANNELS)
+        return false;
+    for (int d = 0; d < to->rank; d++)
+        if ((d != CHANNELS && box->extent[d] != to->dims[d]) ||
+            (box->extent[d] > 1 && box->out_stride[d] != last.stride[d]))
+            return false;
+    if (box->out_offset < 0 || box->extent[CHANNELS] > to->dims[CHANNELS] ||
+        box->out_offset > to->dims[CHANNELS] - box->extent[CHANNELS])
+        return false;
+    *channels = (mo_channels){ box->out_offset,
+                               box->out_offset + box->extent[CHANNELS] };
+    return true;
+}
+
+bool mo_value_fits_in(const mo_plan_value *part, int64_t at,
+                      const mo_plan_value *whole)
+{
+    const mo_shape *a = &part->desc.shape, *b = &whole->desc.shape;
+
+    if (part->desc.elem != whole->desc.elem || part->device != whole->device ||
+        !part->channels_last || !whole->channels_last || a->rank != b->rank ||
+        a->rank <= CHANNELS || at < 0 || at > b->dims[CHANNELS] ||
+        a->dims[CHANNELS] > b->dims[CHANNELS] - at)
+        return false;
+    for (int d = 0; d < a->rank; d++)
+        if (d != CHANNELS && a->dims[d] != b->dims[d])
+            return false;
+    return true;
+}
+
+typedef struct nesting {
+    mo_plan *plan;
+    mo_uses uses;
+} nesting;
+
+/* Is every box one for some channels, each behind the one before? */
+static bool is_join(const nesting *n, const mo_call *call)
+{
+    const mo_copy_call *copy = &call->u.copy;
+    const mo_plan_value *out;
+    int64_t end = 0;
+
+    if (call->kind != MO_CALL_COPY || call->n_out != 1 || copy->fill_in >= 0)
+        return false;
+    out = &n->plan->values[call->out[0]];
+    if (!out->channels_last || out->view_of != MO_PLAN_NONE)
+        return false;
+    for (int b = 0; b < copy->n_boxes; b++) {
+        mo_channels channels;
+
+        if (!mo_box_channels(&copy->boxes[b], &out->desc.shape, &channels) ||
+            channels.first < end)
+            return false;
+        end = channels.end;
+    }
+    return true;
+}
+
+/* Does it read a value from its beginning to its end? */
+static bool reads_all(const mo_copy_box *box, const mo_shape *from)
+{
+    mo_access last = mo_relay_access(from);
+
+    if (box->rank != from->rank || box->in_offset != 0)
+        return false;
+    for (int d = 0; d < from->rank; d++)
+        if (box->extent[d] != from->dims[d] ||
+            (box->extent[d] > 1 && box->in_stride[d] != last.stride[d]))
+            return false;
+    return true;
+}
+
+/* The convolution that makes a value of floats nobody else reads, if it can
+ * make it elsewhere as well; or NULL. */
+static mo_conv_call *maker_of(const nesting *n, int value)
+{
+    const mo_plan_value *it = &n->plan->values[value];
+    int maker = n->uses.maker[value];
+    mo_plan_call *call;
+
+    if (maker == MO_PLAN_NONE || n->uses.reads[value] != 1 || it->part ||
+        it->desc.elem != MO_F32)
+        return NULL;
+    call = &n->plan->calls[maker];
+    if (call->device != it->device || call->call.kind != MO_CALL_CONV ||
+        call->call.u.conv.transposed || call->call.u.conv.groups != 1 ||
+        !call->call.u.conv.channels_last)
+        return NULL;
+    return &call->call.u.conv;
+}
+
+static mo_status nest_box(nesting *n, const mo_call *call,
+                          const mo_copy_box *box, bool *nests, mo_error *err)
+{
+    int whole = call->out[0], value = box->from;
+    mo_plan_value *values = n->plan->values;
+    mo_plan_part *part;
+    mo_conv_call *conv;
+
+    *nests = false;
+    if (value == MO_COPY_FILL)
+        return MO_OK;
+    value = call->in[value];
+    conv = maker_of(n, value);
+    if (!conv || !reads_all(box, &values[value].desc.shape) ||
+        !mo_value_fits_in(&values[value], box->out_offset, &values[whole]))
+        return MO_OK;
+    part = mo_arena_alloc(n->plan->arena, sizeof *part);
+    if (!part)
+        return mo_fail_memory(err);
+    *part = (mo_plan_part){ whole, box->out_offset };
+    values[value].part = part;
+    conv->pitch = values[whole].desc.shape.dims[CHANNELS];
+    *nests = true;
+    return MO_OK;
+}
+
+/* The boxes of what lies there already go. */
+static mo_status nest_parts(nesting *n, mo_call *call, mo_error *err)
+{
+    mo_copy_call *copy = &call->u.copy;
+    mo_copy_box *boxes =
+        mo_arena_array(n->plan->arena, (size_t) copy->n_boxes, sizeof *boxes);
+    mo_status status = boxes ? MO_OK : mo_fail_memory(err);
+    int kept = 0;
+
+    for (int b = 0; b < copy->n_boxes && status == MO_OK; b++) {
+        bool nests;
+
+        status = nest_box(n, call, &copy->boxes[b], &nests, err);
+        if (!nests)
+            boxes[kept++] = copy->boxes[b];
+    }
+    copy->boxes = boxes;
+    copy->n_boxes = kept;
+    return status;
+}
+
+mo_status mo_plan_nest(const bool *wants, mo_plan *plan, mo_error *err)
+{
+    nesting n = { .plan = plan };
+    mo_status status;
+
+    assert(plan->n_transfers == 0);
+    if (!wants)
+        return MO_OK;
+    status = mo_uses_find(plan, &n.uses, err);
+    for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
+        if (wants[plan->calls[c].device] && is_join(&n, &plan->calls[c].call))
+            status = nest_parts(&n, &plan->calls[c].call, err);
+    mo_uses_clear(&n.uses);
+    return status;
+}

@@ -1,0 +1,57 @@
+#include "exec/plan/passes/def_use.h"
+
+#include <stdlib.h>
+
+static void count_calls(const mo_plan *plan, mo_uses *uses)
+{
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        for (int i = 0; i < call->n_in; i++) {
+            uses->reads[call->in[i]]++;
+            uses->reader[call->in[i]] = c;
+        }
+        for (int i = 0; i < call->n_out; i++)
+            uses->maker[call->out[i]] = c;
+    }
+}
+
+static void count_views(const mo_plan *plan, mo_uses *uses)
+{
+    for (int v = 0; v < plan->n_values; v++) {
+        int seen = plan->values[v].view_of;
+
+        if (seen == MO_PLAN_NONE)
+            continue;
+        uses->reads[seen]++;
+        uses->view[seen] = v;
+    }
+}
+
+mo_status mo_uses_find(const mo_plan *plan, mo_uses *uses, mo_error *err)
+{
+    size_t n = (size_t) plan->n_values + 1;
+
+    uses->maker = calloc(n, sizeof *uses->maker);
+    uses->reads = calloc(n, sizeof *uses->reads);
+    uses->reader = calloc(n, sizeof *uses->reader);
+    uses->view = calloc(n, sizeof *uses->view);
+    if (!uses->maker || !uses->reads || !uses->reader || !uses->view)
+        return mo_fail_memory(err);
+    for (int v = 0; v < plan->n_values; v++)
+        uses->maker[v] = uses->reader[v] = uses->view[v] = MO_PLAN_NONE;
+    count_views(plan, uses);
+    count_calls(plan, uses);
+    for (int i = 0; i < plan->n_outputs; i++)
+        uses->reads[plan->outputs[i].value]++;
+    return MO_OK;
+}
+
+void mo_uses_clear(mo_uses *uses)
+{
+    free(uses->view);
+    free(uses->reader);
+    free(uses->reads);
+    free(uses->maker);
+    *uses = (mo_uses){ 0 };
+}

@@ -1,0 +1,339 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coarsen/gcof.h"
+#include "coarsen/fusion_rules.h"
+#include "exec/plan/plan.h"
+#include "exec/plan/passes/dce.h"
+#include "exec/plan/passes/def_use.h"
+
+/*
+ * A call that is followed by elementwise work on what it makes, and on nothing
+ * else's behalf, does that work before it stores.  Inside an item this is done
+ * wherever a backend can; items become one only where the rules by which
+ * networks are coarsened say so: what is placed as one and what runs as one are
+ * told by the same table.  On a keen device, whose backend compiles what it is
+ * given, whatever is there together becomes one.
+ *
+ * The fused call stands where its last part stood.  All it reads is there by
+ * then, and nobody waited for what lay in between.
+ */
+typedef struct fusing {
+    mo_plan *plan;
+    const bool *keen; /* as in mo_plan_source */
+    bool as_placed;
+    int *group; /* by op of the placed graph */
+    mo_uses uses;
+    bool *gone; /* by call: it is a part of another */
+} fusing;
+
+static void clear(fusing *f)
+{
+    free(f->gone);
+    mo_uses_clear(&f->uses);
+    free(f->group);
+}
+
+static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
+{
+    mo_rules *rules = NULL;
+    int n_groups;
+    mo_status status = mo_rules_load("default", &rules, err);
+
+    if (status == MO_OK)
+        status = mo_gcof_match(placed, rules, group, &n_groups, err);
+    mo_rules_free(rules);
+    return status;
+}
+
+static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
+                       mo_error *err)
+{
+    mo_status status = mo_uses_find(plan, &f->uses, err);
+
+    f->plan = plan;
+    f->keen = source->keen;
+    f->as_placed = source->as_placed;
+    f->group = calloc((size_t) source->placed->n_ops + 1, sizeof *f->group);
+    f->gone = calloc((size_t) plan->n_calls + 1, sizeof *f->gone);
+    if (status != MO_OK)
+        return status;
+    if (!f->group || !f->gone)
+        return mo_fail_memory(err);
+    return match_rules(source->placed, f->group, err);
+}
+
+/* Can its kernels end with a program?  Those that move elements cannot, nor
+ * those that count in integers. */
+static bool takes_epilogue(const mo_plan *plan, const mo_call *call)
+{
+    switch (call->kind) {
+    case MO_CALL_POINT:
+        return true;
+    case MO_CALL_MATMUL:
+    case MO_CALL_CONV:
+    case MO_CALL_POOL:
+    case MO_CALL_REDUCE:
+    case MO_CALL_SOFTMAX:
+    case MO_CALL_NORM:
+    case MO_CALL_CUMSUM:
+    case MO_CALL_ATTENTION:
+        return call->n_out == 1 &&
+               mo_elem_is_real(plan->values[call->out[0]].desc.elem);
+    default:
+        return false;
+    }
+}
+
+/* Waiting for what comes from elsewhere would hold the first part up. */
+static bool reads_abroad(const mo_plan *plan, const mo_plan_call *call)
+{
+    for (int i = 0; i < call->call.n_in; i++)
+        if (plan->values[call->call.in[i]].device != call->device)
+            return true;
+    return false;
+}
+
+static bool belong_together(const fusing *f, const mo_plan_call *first,
+                            const mo_plan_call *second)
+{
+    int a, b;
+
+    if (first->item == second->item)
+        return true;
+    if (f->as_placed || first->item == MO_PLAN_NONE ||
+        second->item == MO_PLAN_NONE || reads_abroad(f->plan, second))
+        return false;
+    if (f->keen && f->keen[second->device])
+        return true;
+    a = f->plan->items[first->item].op;
+    b = f->plan->items[second->item].op;
+    return a != MO_PLAN_NONE && b != MO_PLAN_NONE && f->group[a] == f->group[b];
+}
+
+/* Does the program read operand at exactly where it puts its result? */
+static bool is_in_step(const mo_plan *plan, const mo_call *second, int at)
+{
+    const mo_plan_value *from = &plan->values[second->in[at]];
+    const mo_plan_value *to = &plan->values[second->out[0]];
+    const mo_access *access = &second->u.point.operands[at].access;
+    mo_access dense = mo_access_of(&to->desc.shape);
+
+    return mo_desc_equal(&from->desc, &to->desc) &&
+           mo_access_equal(access, &dense, &to->desc.shape);
+}
+
+/* What value is made as, under whatever shape, if nobody else reads it. */
+static int only_source(const fusing *f, int value)
+{
+    while (f->uses.reads[value] == 1 &&
+           f->plan->values[value].view_of != MO_PLAN_NONE)
+        value = f->plan->values[value].view_of;
+    return f->uses.reads[value] == 1 ? value : MO_PLAN_NONE;
+}
+
+/* Does its result stay what it is under another shape of as many elements?
+ * Pictures are turned by the dimensions they have. */
+static bool takes_shapes(const mo_call *call)
+{
+    return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
+           call->kind == MO_CALL_NORM || call->kind == MO_CALL_SOFTMAX;
+}
+
+/* The call that can do the program of call c before it stores what is operand
+ * at there, or MO_PLAN_NONE. */
+static int base_of(const fusing *f, int c, int at)
+{
+    const mo_plan_call *second = &f->plan->calls[c];
+    int value = second->call.in[at], source = only_source(f, value);
+    int p = source == MO_PLAN_NONE ? MO_PLAN_NONE : f->uses.maker[source];
+    const mo_plan_call *first;
+
+    if (p == MO_PLAN_NONE)
+        return MO_PLAN_NONE;
+    first = &f->plan->calls[p];
+    if (first->device != second->device ||
+        !takes_epilogue(f->plan, &first->call) ||
+        (source != value && !takes_shapes(&first->call)) ||
+        !belong_together(f, first, second) ||
+        !is_in_step(f->plan, &second->call, at))
+        return MO_PLAN_NONE;
+    return p;
+}
+
+static mo_point storing(const mo_desc *desc)
+{
+    mo_point point = { .n_operands = 1, .out = mo_access_of(&desc->shape) };
+
+    point.operands[0].elem = desc->elem;
+    point.operands[0].access = point.out;
+    return point;
+}
+
+/* What first reads, then what second reads but for operand at. */
+static mo_status join_operands(fusing *f, const mo_call *first,
+                               const mo_call *second, int at, mo_call *joined,
+                               mo_error *err)
+{
+    int n = first->n_in;
+    int *in = mo_arena_array(f->plan->arena,
+                             (size_t) first->n_in + (size_t) second->n_in,
+                             sizeof *in);
+
+    if (!in)
+        return mo_fail_memory(err);
+    memcpy(in, first->in, (size_t) first->n_in * sizeof *in);
+    for (int i = 0; i < second->n_in; i++)
+        if (i != at)
+            in[n++] = second->in[i];
+    joined->in = in;
+    joined->n_in = n;
+    joined->out = second->out;
+    return MO_OK;
+}
+
+/* The program of first, over the shape under which second reads what it makes;
+ * false when it cannot be told so. */
+static bool program_of(const fusing *f, const mo_call *first,
+                       const mo_desc *seen, mo_point *program)
+{
+    const mo_shape *shape = &f->plan->values[first->out[0]].desc.shape;
+
+    if (first->kind != MO_CALL_POINT && !first->after) {
+        *program = storing(seen);
+        return true;
+    }
+    *program = first->kind == MO_CALL_POINT ? first->u.point : *first->after;
+    for (int i = -1; i < program->n_operands; i++) {
+        mo_access *access =
+            i < 0 ? &program->out : &program->operands[i].access;
+        mo_access old = *access;
+
+        if (!mo_access_reshape(&old, shape, &seen->shape, access))
+            return false;
+    }
+    return true;
+}
+
+/* Operand i of the program is in[i]. */
+static bool is_twice(const mo_point *program, const int *in, int i, int k,
+                     const mo_shape *shape)
+{
+    return in[i] == in[k] &&
+           program->operands[i].elem == program->operands[k].elem &&
+           mo_access_equal(&program->operands[i].access,
+                           &program->operands[k].access, shape);
+}
+
+/* What is read twice in the same way is read once.  Operands from first on are
+ * the call's in[first_in ...]. */
+static void unify(fusing *f, mo_call *call, mo_point *program, int first,
+                  int first_in)
+{
+    const mo_shape *shape = &f->plan->values[call->out[0]].desc.shape;
+    int *in = call->in + first_in - first;
+
+    for (int i = program->n_operands - 1; i > first; i--) {
+        int k = first;
+
+        while (k < i && !is_twice(program, in, i, k, shape))
+            k++;
+        if (k == i)
+            continue;
+        f->uses.reads[in[i]]--;
+        memmove(&in[i], &in[i + 1],
+                (size_t) (program->n_operands - 1 - i) * sizeof *in);
+        mo_point_unify(program, k, i);
+        call->n_in--;
+    }
+}
+
+/* Call p takes over the program of call c, and its place. */
+static mo_status join(fusing *f, int p, int c, int at, bool *joins,
+                      mo_error *err)
+{
+    const mo_call *first = &f->plan->calls[p].call;
+    mo_call *second = &f->plan->calls[c].call, joined = *first;
+    const mo_desc *desc = &f->plan->values[second->in[at]].desc;
+    mo_point program, *whole;
+    mo_status status;
+
+    whole = mo_arena_alloc(f->plan->arena, sizeof *whole);
+    if (!whole)
+        return mo_fail_memory(err);
+    *joins = program_of(f, first, desc, &program) &&
+             mo_point_join(&program, desc->elem, &second->u.point, at, whole);
+    if (!*joins)
+        return MO_OK;
+    status = join_operands(f, first, second, at, &joined, err);
+    if (status != MO_OK)
+        return status;
+    if (first->kind == MO_CALL_POINT) {
+        unify(f, &joined, whole, 0, 0);
+        joined.u.point = *whole;
+        joined.first_extra = joined.n_in;
+    } else {
+        joined.first_extra = first->after ? first->first_extra : first->n_in;
+        unify(f, &joined, whole, 1, joined.first_extra);
+        joined.after = whole;
+    }
+    *second = joined;
+    f->plan->calls[c].timed_as = f->plan->calls[p].timed_as;
+    f->gone[p] = true;
+    return MO_OK;
+}
+
+/* Of several that could take it over, what is no program itself and comes last:
+ * the sum of two products belongs to the later one. */
+static int best_operand(const fusing *f, int c)
+{
+    const mo_call *call = &f->plan->calls[c].call;
+    int best = -1, best_base = MO_PLAN_NONE;
+    bool best_works = false;
+
+    for (int i = 0; i < call->n_in; i++) {
+        int base = base_of(f, c, i);
+        bool works = base != MO_PLAN_NONE &&
+                     f->plan->calls[base].call.kind != MO_CALL_POINT;
+
+        if (base == MO_PLAN_NONE || works < best_works ||
+            (works == best_works && base < best_base))
+            continue;
+        best = i;
+        best_base = base;
+        best_works = works;
+    }
+    return best;
+}
+
+static mo_status fuse_call(fusing *f, int c, mo_error *err)
+{
+    const mo_call *call = &f->plan->calls[c].call;
+    mo_status status = MO_OK;
+    bool joins = true;
+
+    while (status == MO_OK && joins && call->kind == MO_CALL_POINT) {
+        int at = best_operand(f, c);
+
+        if (at < 0)
+            break;
+        status = join(f, base_of(f, c, at), c, at, &joins, err);
+    }
+    return status;
+}
+
+mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
+                       mo_error *err)
+{
+    fusing f = { 0 };
+    mo_status status = begin(source, plan, &f, err);
+
+    assert(plan->n_transfers == 0);
+    for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
+        status = fuse_call(&f, c, err);
+    if (status == MO_OK)
+        mo_plan_drop_calls(plan, f.gone);
+    clear(&f);
+    return status;
+}

@@ -1,0 +1,368 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exec/plan/plan.h"
+#include "exec/plan/passes/nhwc_strides.h"
+#include "exec/plan/value_table.h"
+
+/*
+ * Convolutions are fastest on tensors that lie channels last.  Each makes its
+ * result so; what follows element by element, pools, joins and splits goes on
+ * in the same way, and whatever cannot is given a plain copy.  A tensor is
+ * turned at most once for each device that reads it the other way.
+ */
+typedef struct laying {
+    mo_plan *plan;
+    mo_values values;
+    mo_plan_call *calls; /* the plan's, with turns between them */
+    size_t n, room;
+    int *twin; /* by value of the plan: the same, turned, or MO_PLAN_NONE */
+    bool *has_views;
+} laying;
+
+static mo_plan_value *at(laying *l, int value)
+{
+    return &l->values.items[value];
+}
+
+static bool is_last(laying *l, int value)
+{
+    return at(l, value)->channels_last;
+}
+
+static mo_status add_call(laying *l, const mo_plan_call *call, mo_error *err)
+{
+    mo_status status = MO_PUSH(l->calls, l->n, l->room, err);
+
+    if (status == MO_OK)
+        l->calls[l->n++] = *call;
+    return status;
+}
+
+/* One box over all of the shape, from one order to the other. */
+static mo_status make_box(laying *l, int from, mo_copy_box **made,
+                          mo_error *err)
+{
+    const mo_shape *shape = &at(l, from)->desc.shape;
+    mo_access plain = mo_access_of(shape), last = mo_relay_access(shape);
+    const mo_access *in = is_last(l, from) ? &last : &plain;
+    const mo_access *out = is_last(l, from) ? &plain : &last;
+    mo_copy_box *box = mo_arena_alloc(l->plan->arena, sizeof *box);
+
+    if (!box)
+        return mo_fail_memory(err);
+    box->rank = shape->rank;
+    memcpy(box->extent, shape->dims, sizeof box->extent);
+    memcpy(box->in_stride, in->stride, sizeof box->in_stride);
+    memcpy(box->out_stride, out->stride, sizeof box->out_stride);
+    *made = box;
+    return MO_OK;
+}
+
+/* One more call, where and for what another one works. */
+static mo_status add_turn(laying *l, int from, int to,
+                          const mo_plan_call *other, mo_error *err)
+{
+    int *operands = mo_arena_array(l->plan->arena, 2, sizeof *operands);
+    mo_plan_call turning = *other;
+    mo_copy_box *box = NULL;
+    mo_status status =
+        operands ? make_box(l, from, &box, err) : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    operands[0] = from;
+    operands[1] = to;
+    turning.call = (mo_call){ .kind = MO_CALL_COPY,
+                              .n_in = 1,
+                              .n_out = 1,
+                              .in = operands,
+                              .out = operands + 1,
+                              .first_extra = 1 };
+    turning.call.u.copy = (mo_copy_call){ box, 1, -1 };
+    return add_call(l, &turning, err);
+}
+
+/* The same value, lying the other way, where and for what reader works. */
+static mo_status turn(laying *l, int value, const mo_plan_call *reader,
+                      int *turned, mo_error *err)
+{
+    mo_plan_value copy = *at(l, value);
+    int twin = l->twin[value];
+    mo_status status;
+
+    if (twin != MO_PLAN_NONE && at(l, twin)->device == reader->device) {
+        *turned = twin;
+        return MO_OK;
+    }
+    copy.channels_last = !copy.channels_last;
+    copy.device = reader->device;
+    copy.item = reader->item;
+    copy.view_of = copy.input = MO_PLAN_NONE;
+    status = mo_values_add(&l->values, &copy, turned, err);
+    if (status == MO_OK)
+        status = add_turn(l, value, *turned, reader, err);
+    if (status == MO_OK)
+        l->twin[value] = *turned;
+    return status;
+}
+
+/* Operand i of the call, as it shall lie. */
+static mo_status ask(laying *l, mo_plan_call *call, int i, bool last,
+                     mo_error *err)
+{
+    int value = call->call.in[i];
+
+    if (is_last(l, value) == last ||
+        (last && !mo_relay_differs(&at(l, value)->desc.shape)))
+        return MO_OK;
+    return turn(l, value, call, &call->call.in[i], err);
+}
+
+static mo_status ask_plain(laying *l, mo_plan_call *call, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < call->call.n_in && status == MO_OK; i++)
+        status = ask(l, call, i, false, err);
+    return status;
+}
+
+static void make_last(laying *l, int value)
+{
+    at(l, value)->channels_last = mo_relay_differs(&at(l, value)->desc.shape);
+}
+
+/* Operand number `operand` of a program is in[i].  One of the result's shape
+ * lies as the result does; constants are read as they are. */
+static mo_status lay_operand(laying *l, mo_plan_call *call, mo_point *point,
+                             int operand, int i, mo_error *err)
+{
+    const mo_shape *shape = &at(l, call->call.out[0])->desc.shape;
+    const mo_plan_value *value = at(l, call->call.in[i]);
+    bool follows =
+        !value->constant && mo_shape_equal(&value->desc.shape, shape);
+    mo_status status = ask(l, call, i, follows, err);
+
+    if (status == MO_OK && follows)
+        point->operands[operand].access = mo_relay_access(shape);
+    return status;
+}
+
+/* The program of a call whose result lies channels last; operands first, ...
+ * of it are in[first_in], .... */
+static mo_status lay_program(laying *l, mo_plan_call *call, mo_point *point,
+                             int first, int first_in, mo_error *err)
+{
+    const mo_shape *shape = &at(l, call->call.out[0])->desc.shape;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < first; i++)
+        point->operands[i].access = mo_relay_access(shape);
+    for (int i = first; i < point->n_operands && status == MO_OK; i++)
+        status = lay_operand(l, call, point, i, first_in + i - first, err);
+    point->out = mo_relay_access(shape);
+    make_last(l, call->call.out[0]);
+    return status;
+}
+
+/* A convolution or pool. */
+static mo_status lay_window(laying *l, mo_plan_call *call, mo_error *err)
+{
+    mo_status status = ask(l, call, 0, true, err);
+
+    if (call->call.kind == MO_CALL_CONV)
+        call->call.u.conv.channels_last = true;
+    else
+        call->call.u.pool.channels_last = true;
+    make_last(l, call->call.out[0]);
+    if (status == MO_OK && call->call.after)
+        status = lay_program(l, call, call->call.after, 1,
+                             call->call.first_extra, err);
+    return status;
+}
+
+static bool is_fast_last(laying *l, const mo_call *call)
+{
+    return !call->u.conv.transposed && at(l, call->out[0])->desc.elem == MO_F32;
+}
+
+/* Does an operand of the result's shape lie channels last? */
+static bool follows_last(laying *l, const mo_call *call)
+{
+    const mo_shape *shape = &at(l, call->out[0])->desc.shape;
+
+    for (int i = 0; i < call->n_in; i++)
+        if (is_last(l, call->in[i]) &&
+            mo_shape_equal(&at(l, call->in[i])->desc.shape, shape))
+            return true;
+    return false;
+}
+
+static bool relay_box(laying *l, const mo_call *call, mo_copy_box *box)
+{
+    const mo_plan_value *out = at(l, call->out[box->to]);
+    const mo_plan_value *in =
+        box->from == MO_COPY_FILL ? NULL : at(l, call->in[box->from]);
+
+    if (in && in->channels_last && !mo_relay_in(box, &in->desc.shape))
+        return false;
+    return !mo_relay_differs(&out->desc.shape) ||
+           mo_relay_out(box, &out->desc.shape);
+}
+
+/* Boxes go from any order to any other; where they cannot be told so, the call
+ * stays plain. */
+static mo_status lay_copy(laying *l, mo_plan_call *call, mo_error *err)
+{
+    mo_copy_call *copy = &call->call.u.copy;
+    size_t n = (size_t) copy->n_boxes;
+    mo_copy_box *boxes = mo_arena_array(l->plan->arena, n, sizeof *boxes);
+    bool works = true;
+
+    if (!boxes)
+        return mo_fail_memory(err);
+    memcpy(boxes, copy->boxes, n * sizeof *boxes);
+    for (size_t i = 0; i < n && works; i++)
+        works = relay_box(l, &call->call, &boxes[i]);
+    if (!works)
+        return ask_plain(l, call, err);
+    copy->boxes = boxes;
+    for (int i = 0; i < call->call.n_out; i++)
+        make_last(l, call->call.out[i]);
+    return MO_OK;
+}
+
+static bool reads_last(laying *l, const mo_call *call)
+{
+    for (int i = 0; i < call->n_in; i++)
+        if (is_last(l, call->in[i]))
+            return true;
+    return false;
+}
+
+static mo_status lay_reduce(laying *l, mo_plan_call *call, mo_error *err)
+{
+    const mo_plan_value *in = at(l, call->call.in[0]);
+    mo_status status = MO_OK;
+
+    if (!is_last(l, call->call.in[0]) ||
+        !mo_relay_reduce(&call->call.u.reduce, &in->desc.shape))
+        return ask_plain(l, call, err);
+    for (int i = 1; i < call->call.n_in && status == MO_OK; i++)
+        status = ask(l, call, i, false, err);
+    return status;
+}
+
+static mo_status lay_call(laying *l, mo_plan_call *call, mo_error *err)
+{
+    mo_call *c = &call->call;
+
+    if (c->kind == MO_CALL_CONV && is_fast_last(l, c))
+        return lay_window(l, call, err);
+    if (!reads_last(l, c))
+        return MO_OK;
+    if (c->kind == MO_CALL_POOL && c->n_out == 1 && is_last(l, c->in[0]))
+        return lay_window(l, call, err);
+    if (c->kind == MO_CALL_POINT && follows_last(l, c))
+        return lay_program(l, call, &c->u.point, 0, 0, err);
+    if (c->kind == MO_CALL_COPY)
+        return lay_copy(l, call, err);
+    if (c->kind == MO_CALL_REDUCE)
+        return lay_reduce(l, call, err);
+    return ask_plain(l, call, err);
+}
+
+/* What looks at the bytes of a value under another shape wants them plain: the
+ * call makes a twin of the value, from which it is turned. */
+static mo_status spare_views(laying *l, const mo_plan_call *call, int i,
+                             mo_error *err)
+{
+    int value = call->call.out[i], last;
+    mo_plan_value copy = *at(l, value);
+    mo_status status = mo_values_add(&l->values, &copy, &last, err);
+
+    if (status != MO_OK)
+        return status;
+    at(l, value)->channels_last = false;
+    call->call.out[i] = last;
+    l->twin[value] = last;
+    return add_turn(l, last, value, call, err);
+}
+
+static mo_status add_laid(laying *l, const mo_plan_call *call, mo_error *err)
+{
+    mo_status status = add_call(l, call, err);
+
+    for (int i = 0; i < call->call.n_out && status == MO_OK; i++) {
+        int value = call->call.out[i];
+
+        if (is_last(l, value) && l->has_views[value])
+            status = spare_views(l, call, i, err);
+    }
+    return status;
+}
+
+static mo_status lay_all(laying *l, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int c = 0; c < l->plan->n_calls && status == MO_OK; c++) {
+        mo_plan_call call = l->plan->calls[c];
+
+        status = lay_call(l, &call, err);
+        if (status == MO_OK)
+            status = add_laid(l, &call, err);
+    }
+    return status;
+}
+
+static mo_status begin(mo_plan *plan, laying *l, mo_error *err)
+{
+    size_t n = (size_t) plan->n_values + 1;
+    mo_status status;
+
+    l->plan = plan;
+    l->twin = calloc(n, sizeof *l->twin);
+    l->has_views = calloc(n, sizeof *l->has_views);
+    status = l->twin && l->has_views ? mo_values_take(plan, &l->values, err)
+                                     : mo_fail_memory(err);
+    for (int v = 0; v < plan->n_values && status == MO_OK; v++) {
+        l->twin[v] = MO_PLAN_NONE;
+        if (plan->values[v].view_of != MO_PLAN_NONE)
+            l->has_views[plan->values[v].view_of] = true;
+    }
+    return status;
+}
+
+static mo_status finish(laying *l, mo_error *err)
+{
+    mo_plan_call *calls = mo_arena_array(l->plan->arena, l->n, sizeof *calls);
+
+    if (!calls)
+        return mo_fail_memory(err);
+    if (l->n > 0)
+        memcpy(calls, l->calls, l->n * sizeof *calls);
+    l->plan->calls = calls;
+    l->plan->n_calls = (int) l->n;
+    return mo_values_put(&l->values, l->plan, err);
+}
+
+mo_status mo_plan_layout(mo_plan *plan, mo_error *err)
+{
+    laying l = { 0 };
+    mo_status status = begin(plan, &l, err);
+
+    assert(plan->n_transfers == 0);
+    if (status == MO_OK)
+        status = lay_all(&l, err);
+    if (status == MO_OK)
+        status = finish(&l, err);
+    free(l.calls);
+    free(l.has_views);
+    free(l.twin);
+    mo_values_clear(&l.values);
+    return status;
+}

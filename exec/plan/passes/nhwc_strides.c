@@ -1,0 +1,107 @@
+#include "exec/plan/passes/nhwc_strides.h"
+
+#include <string.h>
+
+bool mo_relay_differs(const mo_shape *shape)
+{
+    int64_t places = 1;
+
+    if (shape->rank < 3 || shape->rank > 2 + MO_MAX_SPATIAL)
+        return false;
+    for (int d = 2; d < shape->rank; d++)
+        places *= shape->dims[d];
+    return shape->dims[0] > 0 && shape->dims[1] > 1 && places > 1;
+}
+
+mo_access mo_relay_access(const mo_shape *shape)
+{
+    mo_access access = { 0 };
+    int64_t stride = shape->dims[1];
+
+    access.stride[1] = shape->dims[1] == 1 ? 0 : 1;
+    for (int d = shape->rank; d-- > 0;) {
+        if (d == 1)
+            continue;
+        if (shape->dims[d] != 1)
+            access.stride[d] = stride;
+        stride *= shape->dims[d];
+    }
+    return access;
+}
+
+/* Which elements along a dimension a box means. */
+typedef struct run {
+    int64_t first, step;
+} run;
+
+static bool is_within(const run *r, int64_t extent, int64_t dim)
+{
+    int64_t last = r->first + r->step * (extent - 1);
+
+    return r->first >= 0 && r->first < dim && last >= 0 && last < dim;
+}
+
+/* The offset and strides of a box taken apart along the dimensions of the
+ * shape.  Coordinates that all stay within their dimensions are the only ones
+ * that an element has, so whatever passes is right. */
+static bool take_apart(const mo_shape *shape, int rank, const int64_t *extent,
+                       int64_t offset, const int64_t *stride, run *runs)
+{
+    int64_t plain = 1;
+
+    if (rank != shape->rank || offset < 0)
+        return false;
+    for (int d = rank; d-- > 0;) {
+        int64_t dim = shape->dims[d];
+
+        if (dim == 0 || extent[d] < 1)
+            return false;
+        runs[d].first = offset / plain % dim;
+        runs[d].step = extent[d] == 1 ? 0 : stride[d] / plain;
+        if (extent[d] > 1 && stride[d] % plain != 0)
+            return false;
+        if (!is_within(&runs[d], extent[d], dim))
+            return false;
+        plain *= dim;
+    }
+    return offset < plain;
+}
+
+static bool relay(const mo_shape *shape, int rank, const int64_t *extent,
+                  int64_t *offset, int64_t *stride)
+{
+    run runs[MO_MAX_RANK];
+    mo_access last;
+
+    if (!take_apart(shape, rank, extent, *offset, stride, runs))
+        return false;
+    last = mo_relay_access(shape);
+    *offset = 0;
+    for (int d = 0; d < rank; d++) {
+        *offset += runs[d].first * last.stride[d];
+        stride[d] = runs[d].step * last.stride[d];
+    }
+    return true;
+}
+
+bool mo_relay_in(mo_copy_box *box, const mo_shape *shape)
+{
+    return relay(shape, box->rank, box->extent, &box->in_offset,
+                 box->in_stride);
+}
+
+bool mo_relay_out(mo_copy_box *box, const mo_shape *shape)
+{
+    return relay(shape, box->rank, box->extent, &box->out_offset,
+                 box->out_stride);
+}
+
+bool mo_relay_reduce(mo_reduce_call *reduce, const mo_shape *shape)
+{
+    int64_t offset = 0;
+
+    return memcmp(reduce->extent, shape->dims,
+                  (size_t) shape->rank * sizeof *reduce->extent) == 0 &&
+           relay(shape, reduce->rank, reduce->extent, &offset,
+                 reduce->in_stride);
+}

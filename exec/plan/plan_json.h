@@ -1,0 +1,13 @@
+/*
+ * write.h - a plan as text: JSON, one object (moirai-plan(5)).
+ */
+#ifndef MO_EXEC_PLAN_PLAN_JSON_H
+#define MO_EXEC_PLAN_PLAN_JSON_H
+
+#include "base/out.h"
+#include "exec/plan/plan.h"
+
+/* The same plan is the same bytes. */
+void mo_plan_write(const mo_plan *plan, mo_out *out);
+
+#endif

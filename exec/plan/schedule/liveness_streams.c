@@ -1,0 +1,145 @@
+#include <stdlib.h>
+
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/value_table.h"
+
+/*
+ * Where calls run side by side, a value's bytes are free only for those that
+ * come after all of its readers for certain:
+ *
+ *     lane 0    a   c   d        u is made by a, read by b.  c and d may run
+ *     lane 1      b       e      before b is done, e does not: u lives until d.
+ *
+ * To find that, each step of a program is given the last step of each lane that
+ * is done when it is, itself included.  Then a table tells by lane and step t
+ * the last step that may run before t is done.
+ */
+typedef struct stretch {
+    const mo_plan *plan;
+    const mo_plan_device *on;
+    int first, end; /* the steps of a program */
+    int *step_of;   /* by call, where it was seen */
+    int *seen;      /* by step of the program, by lane; first - 1: nothing */
+    int *before;    /* by lane, by step of the program and one more */
+} stretch;
+
+static int *seen_at(const stretch *s, int step)
+{
+    return s->seen + (size_t) (step - s->first) * MO_PLAN_MAX_LANES;
+}
+
+static const mo_plan_call *call_at(const stretch *s, int step)
+{
+    return &s->plan->calls[s->on->steps[step].what];
+}
+
+static void see(int *seen, const int *other)
+{
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        if (other[i] > seen[i])
+            seen[i] = other[i];
+}
+
+static void find_seen(stretch *s)
+{
+    int last[MO_PLAN_MAX_LANES];
+
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        last[i] = s->first - 1;
+    for (int step = s->first; step < s->end; step++) {
+        const mo_plan_call *call = call_at(s, step);
+        int *seen = seen_at(s, step);
+
+        for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+            seen[i] = s->first - 1;
+        if (last[call->lane] >= s->first)
+            see(seen, seen_at(s, last[call->lane]));
+        for (int i = 0; i < call->n_waits; i++)
+            if (s->step_of[call->waits[i]] >= s->first)
+                see(seen, seen_at(s, s->step_of[call->waits[i]]));
+        seen[call->lane] = step;
+        last[call->lane] = step;
+        s->step_of[s->on->steps[step].what] = step;
+    }
+}
+
+static int *before_at(const stretch *s, int lane, int step)
+{
+    size_t row = (size_t) (s->end - s->first) + 1;
+
+    return s->before + (size_t) lane * row + (size_t) (step - s->first);
+}
+
+/* First the last step that has seen just so much, then the last that has not
+ * seen more. */
+static void find_before(stretch *s)
+{
+    for (int lane = 0; lane < MO_PLAN_MAX_LANES; lane++) {
+        for (int step = s->first; step <= s->end; step++)
+            *before_at(s, lane, step) = s->first - 1;
+        for (int step = s->first; step < s->end; step++)
+            *before_at(s, lane, seen_at(s, step)[lane] + 1) = step;
+        for (int step = s->first + 1; step <= s->end; step++)
+            if (*before_at(s, lane, step) < *before_at(s, lane, step - 1))
+                *before_at(s, lane, step) = *before_at(s, lane, step - 1);
+    }
+}
+
+static void prolong(const stretch *s, mo_life *lives, int value, int step,
+                    int lane)
+{
+    int root = mo_value_root(s->plan->values, value);
+    int end = *before_at(s, lane, step);
+
+    if (mo_life_is_any(&lives[root]) && lives[root].end < end)
+        lives[root].end = end;
+}
+
+static void stretch_program(stretch *s, mo_life *lives)
+{
+    find_seen(s);
+    find_before(s);
+    for (int step = s->first; step < s->end; step++) {
+        const mo_plan_call *it = call_at(s, step);
+
+        for (int i = 0; i < it->call.n_in; i++)
+            prolong(s, lives, it->call.in[i], step, it->lane);
+        for (int i = 0; i < it->call.n_out; i++)
+            prolong(s, lives, it->call.out[i], step, it->lane);
+    }
+}
+
+static void stretch_device(stretch *s, mo_life *lives)
+{
+    for (int i = 0; i < s->on->n_steps; i++) {
+        s->first = i;
+        while (i < s->on->n_steps && s->on->steps[i].kind == MO_STEP_COMPUTE)
+            i++;
+        s->end = i;
+        if (s->end > s->first)
+            stretch_program(s, lives);
+    }
+}
+
+mo_status mo_lives_stretch(const mo_plan *plan, mo_life *lives, mo_error *err)
+{
+    size_t n = (size_t) plan->n_calls + 2;
+    stretch s = {
+        .plan = plan,
+        .step_of = calloc(n, sizeof *s.step_of),
+        .seen = calloc(n * MO_PLAN_MAX_LANES, sizeof *s.seen),
+        .before = calloc(n * MO_PLAN_MAX_LANES, sizeof *s.before),
+    };
+    mo_status status =
+        s.step_of && s.seen && s.before ? MO_OK : mo_fail_memory(err);
+
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        s.on = &plan->devices[d];
+        if (s.on->n_lanes > 1)
+            stretch_device(&s, lives);
+    }
+    free(s.before);
+    free(s.seen);
+    free(s.step_of);
+    return status;
+}

@@ -1,0 +1,175 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/schedule/offsets.h"
+#include "exec/plan/plan.h"
+#include "exec/plan/value_table.h"
+
+static int count_lives(const mo_plan *plan, const mo_life *lives, int device)
+{
+    int n = 0;
+
+    for (int v = 0; v < plan->n_values; v++)
+        n += plan->values[v].device == device && mo_life_is_any(&lives[v]);
+    return n;
+}
+
+static void fill_blocks(const mo_plan *plan, const mo_life *lives, int device,
+                        mo_block *blocks)
+{
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_value *value = &plan->values[v];
+
+        if (value->device == device && mo_life_is_any(&lives[v]))
+            *blocks++ = (mo_block){ .owner = v,
+                                    .begin = lives[v].begin,
+                                    .end = lives[v].end,
+                                    .bytes = mo_desc_bytes(&value->desc) };
+    }
+}
+
+static mo_status pack_device(mo_plan *plan, const mo_life *lives, int device,
+                             mo_error *err)
+{
+    int n = count_lives(plan, lives, device);
+    mo_block *blocks = calloc((size_t) n + 1, sizeof *blocks);
+    mo_packed packed;
+    mo_status status;
+
+    if (!blocks)
+        return mo_fail_memory(err);
+    fill_blocks(plan, lives, device, blocks);
+    status = mo_pack(blocks, n, &packed, err);
+    if (status == MO_OK) {
+        for (int i = 0; i < n; i++)
+            plan->values[blocks[i].owner].offset = blocks[i].offset;
+        plan->devices[device].arena_bytes = packed.bytes;
+    }
+    free(blocks);
+    return status;
+}
+
+/* A constant that a device reads: the same data under two shapes is one. */
+typedef struct weight {
+    int device;
+    const void *data;
+    int64_t bytes;
+} weight;
+
+static int compare_weights(const void *a, const void *b)
+{
+    const weight *x = a, *y = b;
+
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->data != y->data)
+        return (const char *) x->data < (const char *) y->data ? -1 : 1;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+static void mark_constants(const mo_plan *plan, bool *is_read)
+{
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        for (int i = 0; i < call->n_in; i++)
+            is_read[mo_value_root(plan->values, call->in[i])] = true;
+    }
+    for (int i = 0; i < plan->n_outputs; i++)
+        is_read[mo_value_root(plan->values, plan->outputs[i].value)] = true;
+}
+
+static int list_weights(const mo_plan *plan, const bool *is_read,
+                        weight *weights)
+{
+    int n = 0;
+
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_value *value = &plan->values[v];
+
+        if (value->constant && is_read[v])
+            weights[n++] = (weight){ value->device, value->constant->data,
+                                     mo_desc_bytes(&value->desc) };
+    }
+    qsort(weights, (size_t) n, sizeof *weights, compare_weights);
+    return n;
+}
+
+static mo_status add_weights(mo_plan *plan, const weight *weights, int n,
+                             mo_error *err)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t *sum = &plan->devices[weights[i].device].weight_bytes;
+
+        if (i > 0 && weights[i].device == weights[i - 1].device &&
+            weights[i].data == weights[i - 1].data)
+            continue;
+        if (!mo_int64_add(*sum, weights[i].bytes, sum))
+            return mo_fail(err, MO_E_LIMIT,
+                           "the weights of device '%s' have more than 2^63 "
+                           "bytes",
+                           plan->devices[weights[i].device].id);
+    }
+    return MO_OK;
+}
+
+static mo_status weigh_constants(mo_plan *plan, mo_error *err)
+{
+    size_t n = (size_t) plan->n_values + 1;
+    bool *is_read = calloc(n, sizeof *is_read);
+    weight *weights = calloc(n, sizeof *weights);
+    mo_status status = is_read && weights ? MO_OK : mo_fail_memory(err);
+
+    for (int d = 0; d < plan->n_devices; d++)
+        plan->devices[d].weight_bytes = 0;
+    if (status == MO_OK) {
+        mark_constants(plan, is_read);
+        status = add_weights(plan, weights,
+                             list_weights(plan, is_read, weights), err);
+    }
+    free(weights);
+    free(is_read);
+    return status;
+}
+
+static void place_parts(mo_plan *plan)
+{
+    for (int v = 0; v < plan->n_values; v++) {
+        mo_plan_value *value = &plan->values[v];
+
+        if (value->part)
+            value->offset =
+                plan->values[value->part->of].offset +
+                value->part->at * (int64_t) mo_elem_bytes(value->desc.elem);
+    }
+}
+
+/* A view lies where what it views does. */
+static void place_views(mo_plan *plan)
+{
+    for (int v = 0; v < plan->n_values; v++)
+        if (plan->values[v].view_of != MO_PLAN_NONE)
+            plan->values[v].offset =
+                plan->values[mo_value_root(plan->values, v)].offset;
+}
+
+mo_status mo_plan_memory(mo_plan *plan, mo_error *err)
+{
+    mo_life *lives = NULL;
+    mo_status status = mo_lives_find(plan, &lives, err);
+
+    if (status == MO_OK)
+        status = mo_lives_stretch(plan, lives, err);
+    for (int v = 0; v < plan->n_values; v++)
+        plan->values[v].offset = MO_PLAN_NONE;
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
+        status = pack_device(plan, lives, d, err);
+    if (status == MO_OK) {
+        place_parts(plan);
+        place_views(plan);
+        status = weigh_constants(plan, err);
+    }
+    free(lives);
+    return status;
+}

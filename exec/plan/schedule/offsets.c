@@ -1,0 +1,309 @@
+#include "exec/plan/schedule/offsets.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/*
+ * One block after the other goes into the smallest gap that holds it between
+ * those it meets, or on top of them.  Who is first decides: large ones first
+ * leave few holes; those that begin first are like an allocator's.  A few
+ * orders are tried until one meets the bound, and with each of them those that
+ * are in the way, on top of all, may go first.
+ *
+ * Whom a block meets is found in a tree over the blocks in order of their
+ * begins, which knows the latest end of the placed ones below each node.
+ */
+typedef struct taken {
+    int64_t low, high;
+} taken;
+
+/* One that meets more goes on top of everything: looking at each would take the
+ * time of all pairs. */
+enum { MAX_MET = 1024 };
+
+typedef struct packing {
+    mo_block *blocks;
+    const mo_block **order; /* in which they are placed */
+    int n;
+    int leaves;      /* of the tree, a power of two */
+    int *latest;     /* by node; that of block i is node leaves + i */
+    int64_t *offset; /* by block, of this attempt */
+    int64_t top;
+    taken *met; /* by the block that is looked at */
+    int n_met;
+} packing;
+
+enum { NOT_PLACED = INT_MIN };
+
+static int64_t size_of(const mo_block *block)
+{
+    return (block->bytes + MO_PACK_ALIGN - 1) / MO_PACK_ALIGN * MO_PACK_ALIGN;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const mo_block *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->owner > y->owner) - (x->owner < y->owner);
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    return compare_blocks(*(const mo_block *const *) a,
+                          *(const mo_block *const *) b);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const mo_block *x = *(const mo_block *const *) a;
+    const mo_block *y = *(const mo_block *const *) b;
+
+    return x->end != y->end ? (x->end < y->end ? -1 : 1) : compare_blocks(x, y);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const mo_block *x = *(const mo_block *const *) a;
+    const mo_block *y = *(const mo_block *const *) b;
+
+    return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1)
+                                : compare_blocks(x, y);
+}
+
+static double area_of(const mo_block *block)
+{
+    return (double) block->bytes * ((double) block->end - block->begin + 1);
+}
+
+static int compare_areas(const void *a, const void *b)
+{
+    double x = area_of(*(const mo_block *const *) a);
+    double y = area_of(*(const mo_block *const *) b);
+
+    return x != y ? (x > y ? -1 : 1) : compare_begins(a, b);
+}
+
+static int compare_taken(const void *a, const void *b)
+{
+    const taken *x = a, *y = b;
+
+    return (x->low > y->low) - (x->low < y->low);
+}
+
+static void sort_order(packing *p, int (*compare)(const void *, const void *))
+{
+    qsort(p->order, (size_t) p->n, sizeof *p->order, compare);
+}
+
+static void place(packing *p, int i, int64_t offset)
+{
+    int64_t high = offset + size_of(&p->blocks[i]);
+
+    p->offset[i] = offset;
+    if (high > p->top)
+        p->top = high;
+    for (int node = p->leaves + i; node > 0; node /= 2)
+        if (p->latest[node] < p->blocks[i].end)
+            p->latest[node] = p->blocks[i].end;
+}
+
+/* Collects the placed ones that block meets among the count from first on,
+ * which are those below node. */
+static void collect(packing *p, const mo_block *block, int node, int first,
+                    int count)
+{
+    if (p->latest[node] < block->begin || p->blocks[first].begin > block->end ||
+        p->n_met > MAX_MET)
+        return;
+    if (count == 1) {
+        int64_t low = p->offset[first];
+
+        p->met[p->n_met++] = (taken){ low, low + size_of(&p->blocks[first]) };
+        return;
+    }
+    collect(p, block, 2 * node, first, count / 2);
+    collect(p, block, 2 * node + 1, first + count / 2, count / 2);
+}
+
+/* Where the smallest gap begins that holds size bytes between those that were
+ * met, or where the last of them ends. */
+static int64_t find_gap(packing *p, int64_t size)
+{
+    int64_t floor = 0, best = -1, best_room = INT64_MAX;
+
+    qsort(p->met, (size_t) p->n_met, sizeof *p->met, compare_taken);
+    for (int i = 0; i < p->n_met; i++) {
+        int64_t room = p->met[i].low - floor;
+
+        if (room >= size && room < best_room) {
+            best = floor;
+            best_room = room;
+        }
+        if (p->met[i].high > floor)
+            floor = p->met[i].high;
+    }
+    return best >= 0 ? best : floor;
+}
+
+static void place_all(packing *p)
+{
+    p->top = 0;
+    for (int node = 0; node < 2 * p->leaves; node++)
+        p->latest[node] = NOT_PLACED;
+    for (int k = 0; k < p->n; k++) {
+        const mo_block *block = p->order[k];
+        int i = (int) (block - p->blocks);
+
+        p->n_met = 0;
+        collect(p, block, 1, 0, p->leaves);
+        place(p, i, p->n_met > MAX_MET ? p->top : find_gap(p, size_of(block)));
+    }
+}
+
+/* Like an allocator's: as they come, of those that come together the larger
+ * ones first. */
+static int compare_arrivals(const void *a, const void *b)
+{
+    const mo_block *x = *(const mo_block *const *) a;
+    const mo_block *y = *(const mo_block *const *) b;
+
+    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
+                                : compare_sizes(a, b);
+}
+
+/* Places all in the order they have, and keeps that if it is the best so far.
+ */
+static void attempt(packing *p, mo_packed *packed)
+{
+    place_all(p);
+    if (p->top >= packed->bytes)
+        return;
+    packed->bytes = p->top;
+    for (int i = 0; i < p->n; i++)
+        p->blocks[i].offset = p->offset[i];
+}
+
+/* Lets the first of those that lie on top be the first to be placed. */
+static void promote_top(packing *p)
+{
+    int k = 0;
+    const mo_block *block;
+
+    while (p->offset[p->order[k] - p->blocks] + size_of(p->order[k]) < p->top)
+        k++;
+    block = p->order[k];
+    memmove(p->order + 1, p->order, (size_t) k * sizeof *p->order);
+    p->order[0] = block;
+}
+
+/* How often, and how many blocks may be placed for it; and how many there may
+ * be, so that a try takes a few milliseconds. */
+enum { MAX_PROMOTIONS = 100, MAX_PLACED = 200000, MAX_PROMOTED = 5000 };
+
+static int count_promotions(int n)
+{
+    if (n > MAX_PROMOTED)
+        return 0;
+    return MAX_PLACED / n < MAX_PROMOTIONS ? MAX_PLACED / n : MAX_PROMOTIONS;
+}
+
+/* The order at hand, and others that it leads to. */
+static void try_order(packing *p, mo_packed *packed)
+{
+    int most = count_promotions(p->n);
+
+    attempt(p, packed);
+    for (int k = 0; k < most && packed->bytes > packed->bound_bytes; k++) {
+        promote_top(p);
+        attempt(p, packed);
+    }
+}
+
+static void try_orders(packing *p, mo_packed *packed)
+{
+    static int (*const orders[])(const void *, const void *) = {
+        compare_arrivals, compare_areas, compare_sizes
+    };
+    const size_t n = sizeof orders / sizeof *orders;
+
+    packed->bytes = INT64_MAX;
+    for (size_t k = 0; k < n && packed->bytes > packed->bound_bytes; k++) {
+        sort_order(p, orders[k]);
+        try_order(p, packed);
+    }
+}
+
+/* Blocks are in order of their begins; order is of their ends. */
+static int64_t find_bound(packing *p)
+{
+    int64_t now = 0, most = 0;
+    int gone = 0;
+
+    sort_order(p, compare_ends);
+    for (int i = 0; i < p->n; i++) {
+        while (p->order[gone]->end < p->blocks[i].begin)
+            now -= size_of(p->order[gone++]);
+        now += size_of(&p->blocks[i]);
+        if (now > most)
+            most = now;
+    }
+    return most;
+}
+
+/* All of them together fit an int64, so that no sum of some can overflow. */
+static bool adds_up(const mo_block *blocks, int n)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < n; i++)
+        if (blocks[i].bytes > INT64_MAX - MO_PACK_ALIGN ||
+            !mo_int64_add(sum, size_of(&blocks[i]), &sum))
+            return false;
+    return true;
+}
+
+static mo_status prepare(packing *p, mo_error *err)
+{
+    p->leaves = 1;
+    while (p->leaves < p->n)
+        p->leaves *= 2;
+    p->order = calloc((size_t) p->n, sizeof *p->order);
+    p->latest = calloc(2 * (size_t) p->leaves, sizeof *p->latest);
+    p->offset = calloc((size_t) p->n, sizeof *p->offset);
+    p->met = calloc(MAX_MET + 1, sizeof *p->met);
+    if (!p->order || !p->latest || !p->offset || !p->met)
+        return mo_fail_memory(err);
+    qsort(p->blocks, (size_t) p->n, sizeof *p->blocks, compare_blocks);
+    for (int i = 0; i < p->n; i++)
+        p->order[i] = &p->blocks[i];
+    return MO_OK;
+}
+
+mo_status mo_pack(mo_block *blocks, int n, mo_packed *packed, mo_error *err)
+{
+    packing p = { .blocks = blocks, .n = n };
+    mo_status status;
+
+    *packed = (mo_packed){ 0 };
+    if (n == 0)
+        return MO_OK;
+    if (!adds_up(blocks, n))
+        return mo_fail(err, MO_E_LIMIT,
+                       "the values of one device have more than 2^63 bytes");
+    status = prepare(&p, err);
+    if (status == MO_OK) {
+        packed->bound_bytes = find_bound(&p);
+        try_orders(&p, packed);
+    }
+    free(p.met);
+    free(p.offset);
+    free(p.latest);
+    free(p.order);
+    return status;
+}

@@ -1,0 +1,333 @@
+#include <stdlib.h>
+
+#include "exec/plan/plan.h"
+#include "exec/plan/value_table.h"
+
+/*
+ * One total order of all that happens; every device does its part of it.
+ *
+ * Calls stand in it already.  A transfer comes behind the call that makes what
+ * it sends and before the first that reads it; in between, where the schedule
+ * has it: calls count from their ends, transfers from their starts.
+ *
+ *     time    0         10        20        30
+ *     A       |---a1----|---a2----|              A: a1, send x, a2, await x
+ *     x                 |~~~|
+ *     B       |-----b1------|---b2----|          B: receive x, b1, await x, b2
+ *
+ * So what is sent while an op runs is begun before that op, at both ends, and
+ * goes on meanwhile.  A receiver awaits a transfer right before it needs it.
+ * By then it is done, or late: its sender, who only wants the memory back, lets
+ * a few more that were sent be needed first, so that it is hardly ever held up;
+ * often something that depends on what was sent has come back by then, and
+ * there is nothing to wait for.
+ *
+ * Only awaits hold a device up, and both ends of a transfer begin before any of
+ * its awaits in the total order.  The first of all steps that hold somebody up
+ * can therefore go on: there is no deadlock, whatever is buffered.
+ */
+typedef struct way {
+    int transfer;
+    int64_t start_ns;
+    int earliest, latest; /* calls before which it may be, from which ... */
+    int place;            /* ... and before which it is */
+    bool awaited;
+} way;
+
+/* Of a device: transfers that their receivers have awaited and it has not yet,
+ * from the first to be awaited, in a ring. */
+enum { MOST_KEPT = 8, RING = MOST_KEPT + 1 };
+
+typedef struct kept {
+    int transfers[RING];
+    int first, n;
+    int64_t bytes; /* at most its keep_bytes */
+} kept;
+
+typedef struct ordering {
+    mo_plan *plan;
+    kept *kept;         /* by device */
+    int64_t *end_ns;    /* by call: when it is over, never decreasing */
+    way *ways;          /* by transfer */
+    const way **sorted; /* by place */
+    int next;           /* place in the total order */
+} ordering;
+
+/* The transfer that brings what a value shows, or MO_PLAN_NONE. */
+static int brought_by(const mo_plan *plan, int value)
+{
+    return plan->values[mo_value_root(plan->values, value)].transfer;
+}
+
+/* A part of an item's time for each of its calls. */
+static int64_t end_of(const mo_plan_source *source, const mo_plan_item *item,
+                      int done, int count)
+{
+    int64_t start_ns;
+
+    if (item->op == MO_PLAN_NONE)
+        return 0;
+    start_ns = source->schedule->start_ns[item->op];
+    return done == count ? start_ns + item->predicted_ns
+                         : start_ns + item->predicted_ns / count * done;
+}
+
+static void find_ends(const mo_plan_source *source, ordering *o, int *count,
+                      int *done)
+{
+    const mo_plan *plan = o->plan;
+    int64_t latest = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        count[plan->calls[c].item]++;
+    for (int c = 0; c < plan->n_calls; c++) {
+        int item = plan->calls[c].item;
+        int64_t end_ns =
+            end_of(source, &plan->items[item], ++done[item], count[item]);
+
+        if (end_ns > latest)
+            latest = end_ns;
+        o->end_ns[c] = latest;
+    }
+}
+
+/* Which call makes what a transfer sends tells the earliest, who reads it the
+ * latest. */
+static void find_bounds(ordering *o, int *made_by)
+{
+    const mo_plan *plan = o->plan;
+
+    for (int v = 0; v < plan->n_values; v++)
+        made_by[v] = -1;
+    for (int t = 0; t < plan->n_transfers; t++)
+        o->ways[t].latest = plan->n_calls;
+    for (int c = plan->n_calls - 1; c >= 0; c--) {
+        const mo_call *call = &plan->calls[c].call;
+
+        for (int i = 0; i < call->n_out; i++)
+            made_by[call->out[i]] = c;
+        for (int i = 0; i < call->n_in; i++) {
+            int t = brought_by(plan, call->in[i]);
+
+            if (t != MO_PLAN_NONE)
+                o->ways[t].latest = c;
+        }
+    }
+    for (int t = 0; t < plan->n_transfers; t++)
+        o->ways[t].earliest = made_by[plan->transfers[t].from_value] + 1;
+}
+
+/* What is passed on must have come before. */
+static void chain_bounds(ordering *o)
+{
+    for (int t = o->plan->n_transfers - 1; t >= 0; t--) {
+        int before = brought_by(o->plan, o->plan->transfers[t].from_value);
+
+        if (before != MO_PLAN_NONE &&
+            o->ways[t].latest < o->ways[before].latest)
+            o->ways[before].latest = o->ways[t].latest;
+    }
+}
+
+/* The first call that is over later than the transfer starts. */
+static int first_after(const ordering *o, int64_t start_ns)
+{
+    int low = 0, high = o->plan->n_calls;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (o->end_ns[middle] > start_ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void find_places(ordering *o)
+{
+    for (int t = 0; t < o->plan->n_transfers; t++) {
+        way *it = &o->ways[t];
+        int before = brought_by(o->plan, o->plan->transfers[t].from_value);
+
+        if (before != MO_PLAN_NONE) {
+            it->earliest = o->ways[before].place;
+            if (it->start_ns < o->ways[before].start_ns)
+                it->start_ns = o->ways[before].start_ns;
+        }
+        it->place = first_after(o, it->start_ns);
+        if (it->place > it->latest)
+            it->place = it->latest;
+        if (it->place < it->earliest)
+            it->place = it->earliest;
+        o->sorted[t] = it;
+    }
+}
+
+static int compare_ways(const void *a, const void *b)
+{
+    const way *x = *(const way *const *) a, *y = *(const way *const *) b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->transfer > y->transfer) - (x->transfer < y->transfer);
+}
+
+static mo_status make_steps(mo_plan *plan, mo_error *err)
+{
+    for (int d = 0; d < plan->n_devices; d++)
+        plan->devices[d].n_steps = 0;
+    for (int c = 0; c < plan->n_calls; c++)
+        plan->devices[plan->calls[c].device].n_steps++;
+    for (int t = 0; t < plan->n_transfers; t++) {
+        plan->devices[plan->transfers[t].from].n_steps += 2;
+        plan->devices[plan->transfers[t].to].n_steps += 2;
+    }
+    for (int d = 0; d < plan->n_devices; d++) {
+        mo_plan_device *device = &plan->devices[d];
+
+        device->steps = mo_arena_array(plan->arena, (size_t) device->n_steps,
+                                       sizeof *device->steps);
+        if (!device->steps)
+            return mo_fail_memory(err);
+        device->n_steps = 0;
+    }
+    return MO_OK;
+}
+
+static void add_step(ordering *o, int device, mo_step_kind kind, int what)
+{
+    mo_plan_device *on = &o->plan->devices[device];
+
+    on->steps[on->n_steps++] = (mo_plan_step){ kind, what, o->next };
+}
+
+static void await_sent(ordering *o, int device)
+{
+    kept *k = &o->kept[device];
+    int t = k->transfers[k->first];
+
+    k->first = (k->first + 1) % RING;
+    k->n--;
+    k->bytes -= o->plan->transfers[t].bytes;
+    add_step(o, device, MO_STEP_AWAIT, t);
+    o->next++;
+}
+
+static bool keeps_too_much(const ordering *o, int device)
+{
+    const kept *k = &o->kept[device];
+
+    return k->n > MOST_KEPT || k->bytes > o->plan->devices[device].keep_bytes;
+}
+
+static void keep_sent(ordering *o, int t)
+{
+    const mo_plan_transfer *it = &o->plan->transfers[t];
+    kept *k = &o->kept[it->from];
+
+    k->transfers[(k->first + k->n++) % RING] = t;
+    k->bytes += it->bytes;
+    while (keeps_too_much(o, it->from))
+        await_sent(o, it->from);
+}
+
+static void add_await(ordering *o, int t)
+{
+    if (t == MO_PLAN_NONE || o->ways[t].awaited)
+        return;
+    o->ways[t].awaited = true;
+    add_step(o, o->plan->transfers[t].to, MO_STEP_AWAIT, t);
+    o->next++;
+    keep_sent(o, t);
+}
+
+static void add_transfer(ordering *o, int t)
+{
+    const mo_plan_transfer *transfer = &o->plan->transfers[t];
+
+    add_await(o, brought_by(o->plan, transfer->from_value));
+    add_step(o, transfer->from, MO_STEP_SEND, t);
+    add_step(o, transfer->to, MO_STEP_RECEIVE, t);
+    o->next++;
+}
+
+static void add_call(ordering *o, int c)
+{
+    const mo_plan_call *it = &o->plan->calls[c];
+
+    for (int i = 0; i < it->call.n_in; i++)
+        add_await(o, brought_by(o->plan, it->call.in[i]));
+    add_step(o, it->device, MO_STEP_COMPUTE, c);
+    o->next++;
+}
+
+static void add_steps(ordering *o)
+{
+    const mo_plan *plan = o->plan;
+    int sent = 0;
+
+    for (int c = 0; c <= plan->n_calls; c++) {
+        for (; sent < plan->n_transfers && o->sorted[sent]->place == c; sent++)
+            add_transfer(o, o->sorted[sent]->transfer);
+        if (c < plan->n_calls)
+            add_call(o, c);
+    }
+    for (int t = 0; t < plan->n_transfers; t++)
+        add_await(o, t);
+    for (int d = 0; d < plan->n_devices; d++)
+        while (o->kept[d].n > 0)
+            await_sent(o, d);
+}
+
+static mo_status find_order(const mo_plan_source *source, ordering *o,
+                            int *numbers, mo_error *err)
+{
+    const mo_plan *plan = o->plan;
+
+    find_ends(source, o, numbers, numbers + plan->n_items);
+    find_bounds(o, numbers);
+    chain_bounds(o);
+    find_places(o);
+    qsort(o->sorted, (size_t) plan->n_transfers, sizeof *o->sorted,
+          compare_ways);
+    return make_steps(o->plan, err);
+}
+
+/* Room for what is counted by value or by item. */
+static size_t numbers_size(const mo_plan *plan)
+{
+    return 2 * (size_t) plan->n_items + (size_t) plan->n_values + 1;
+}
+
+mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
+                        const int64_t *start_ns, mo_error *err)
+{
+    size_t n = (size_t) plan->n_transfers + 1;
+    ordering o = {
+        .plan = plan,
+        .kept = calloc((size_t) plan->n_devices + 1, sizeof *o.kept),
+        .end_ns = calloc((size_t) plan->n_calls + 1, sizeof *o.end_ns),
+        .ways = calloc(n, sizeof *o.ways),
+        .sorted = calloc(n, sizeof *o.sorted),
+    };
+    int *numbers = calloc(numbers_size(plan), sizeof *numbers);
+    bool done = o.kept && o.end_ns && o.ways && o.sorted && numbers;
+    mo_status status = done ? MO_OK : mo_fail_memory(err);
+
+    for (int t = 0; t < plan->n_transfers && status == MO_OK; t++)
+        o.ways[t] = (way){ .transfer = t, .start_ns = start_ns[t] };
+    if (status == MO_OK)
+        status = find_order(source, &o, numbers, err);
+    if (status == MO_OK)
+        add_steps(&o);
+    free(numbers);
+    free(o.sorted);
+    free(o.ways);
+    free(o.end_ns);
+    free(o.kept);
+    return status;
+}

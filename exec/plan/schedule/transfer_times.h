@@ -1,0 +1,37 @@
+/*
+ * due.h - when the schedule sends something.
+ *
+ * The schedule knows ops and tensors of the placed graph, the plan knows
+ * values.  What an item on one device hands to an item on another is found
+ * again by the two and by its size; of several alike, each is taken once.
+ */
+#ifndef MO_EXEC_PLAN_SCHEDULE_TRANSFER_TIMES_H
+#define MO_EXEC_PLAN_SCHEDULE_TRANSFER_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/plan/plan.h"
+
+typedef struct mo_dues {
+    const mo_instance *x;
+    const mo_schedule *schedule;
+    bool *taken; /* by transfer of the schedule */
+} mo_dues;
+
+typedef struct mo_due {
+    int tensor; /* of the placed graph, or MO_PLAN_NONE: not in the schedule */
+    int64_t start_ns; /* of the first of its flows to that device; or 0 */
+} mo_due;
+
+mo_status mo_dues_new(const mo_plan_source *source, mo_dues *dues,
+                      mo_error *err);
+void mo_dues_clear(mo_dues *dues);
+
+/* What op maker sends to op reader on device to; ops of the placed graph, or
+ * MO_PLAN_NONE. */
+mo_due mo_dues_take(mo_dues *dues, int maker, int reader, int to,
+                    int64_t bytes);
+
+#endif

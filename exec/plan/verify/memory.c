@@ -1,0 +1,264 @@
+#include <stdlib.h>
+
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/verify/verify_internal.h"
+
+/*
+ * Lives are walked in the order they begin; those that are over are taken out,
+ * and each must find its bytes free:
+ *
+ *     bytes   |--a--|        |---b---|      living
+ *                 |---c---|                 begins: meets a
+ *
+ * What is taken is held in a tree over the marks, all the places where a block
+ * begins or ends.  A block is noted at the few nodes that it covers as a whole
+ * and counted at all nodes above them.
+ */
+typedef struct block {
+    int value;
+    mo_life life;
+    int low, high; /* marks */
+} block;
+
+typedef struct node {
+    int covers; /* blocks noted here */
+    int inside; /* blocks noted here or below */
+} node;
+
+typedef struct arena {
+    const mo_plan *plan;
+    block *blocks;      /* those that have bytes, by begin */
+    const block **ends; /* the same, by end */
+    int n;
+    int64_t *marks; /* sorted, each once */
+    int n_marks;
+    node *nodes; /* the root is 1; leaf i, from mark i to the next, is
+                    leaves + i */
+    int leaves;
+} arena;
+
+static mo_status check_place(const mo_plan *plan, int v, mo_error *err)
+{
+    const mo_plan_value *value = &plan->values[v];
+    int64_t bytes = mo_desc_bytes(&value->desc);
+    int64_t size = plan->devices[value->device].arena_bytes;
+
+    if (value->offset >= 0 && bytes <= size && value->offset <= size - bytes)
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "plan: value %d '%.160s' does not lie in the arena of its "
+                   "device",
+                   v, mo_verify_text(value->name));
+}
+
+static int64_t low_of(const arena *a, int value)
+{
+    return a->plan->values[value].offset;
+}
+
+static int64_t high_of(const arena *a, int value)
+{
+    return low_of(a, value) + mo_desc_bytes(&a->plan->values[value].desc);
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return (x > y) - (x < y);
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    const block *x = a, *y = b;
+
+    if (x->life.begin != y->life.begin)
+        return x->life.begin < y->life.begin ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const block *x = *(const block *const *) a, *y = *(const block *const *) b;
+
+    return (x->life.end > y->life.end) - (x->life.end < y->life.end);
+}
+
+static int mark_at(const arena *a, int64_t byte)
+{
+    const int64_t *found = bsearch(&byte, a->marks, (size_t) a->n_marks,
+                                   sizeof byte, compare_marks);
+
+    return (int) (found - a->marks);
+}
+
+/* Puts the blocks in order and their ends among the marks. */
+static void sort_blocks(arena *a)
+{
+    int n = 0;
+
+    for (int i = 0; i < a->n; i++) {
+        a->marks[2 * i] = low_of(a, a->blocks[i].value);
+        a->marks[2 * i + 1] = high_of(a, a->blocks[i].value);
+    }
+    qsort(a->marks, 2 * (size_t) a->n, sizeof *a->marks, compare_marks);
+    for (int i = 0; i < 2 * a->n; i++)
+        if (n == 0 || a->marks[i] != a->marks[n - 1])
+            a->marks[n++] = a->marks[i];
+    a->n_marks = n;
+    qsort(a->blocks, (size_t) a->n, sizeof *a->blocks, compare_begins);
+    for (int i = 0; i < a->n; i++) {
+        a->blocks[i].low = mark_at(a, low_of(a, a->blocks[i].value));
+        a->blocks[i].high = mark_at(a, high_of(a, a->blocks[i].value));
+        a->ends[i] = &a->blocks[i];
+    }
+    qsort(a->ends, (size_t) a->n, sizeof *a->ends, compare_ends);
+}
+
+/* Of the count leaves from first on, below node at. */
+static bool is_taken(const arena *a, const block *b, int at, int first,
+                     int count)
+{
+    const node *it = &a->nodes[at];
+
+    if (b->high <= first || b->low >= first + count || it->inside == 0)
+        return false;
+    if (it->covers > 0 || (b->low <= first && b->high >= first + count))
+        return true;
+    return is_taken(a, b, 2 * at, first, count / 2) ||
+           is_taken(a, b, 2 * at + 1, first + count / 2, count / 2);
+}
+
+/* Notes a block, or with -1 takes it out. */
+static void note(arena *a, const block *b, int sign, int at, int first,
+                 int count)
+{
+    node *it = &a->nodes[at];
+
+    if (b->high <= first || b->low >= first + count)
+        return;
+    it->inside += sign;
+    if (b->low <= first && b->high >= first + count) {
+        it->covers += sign;
+        return;
+    }
+    note(a, b, sign, 2 * at, first, count / 2);
+    note(a, b, sign, 2 * at + 1, first + count / 2, count / 2);
+}
+
+/* Two blocks meet; the other one is looked for now. */
+static mo_status fail_at(const arena *a, const block *b, mo_error *err)
+{
+    const mo_plan_value *values = a->plan->values;
+    const block *other = a->blocks;
+
+    while (other->low >= b->high || b->low >= other->high ||
+           other->life.end < b->life.begin)
+        other++;
+    return mo_fail(err, MO_E_INPUT,
+                   "plan: device '%.80s', step %d: '%.160s' overwrites "
+                   "'%.160s', which is still needed",
+                   mo_verify_text(a->plan->devices[values[b->value].device].id),
+                   b->life.begin, mo_verify_text(values[b->value].name),
+                   mo_verify_text(values[other->value].name));
+}
+
+static mo_status walk(arena *a, mo_error *err)
+{
+    int gone = 0;
+
+    for (int i = 0; i < a->n; i++) {
+        const block *b = &a->blocks[i];
+
+        for (; a->ends[gone]->life.end < b->life.begin; gone++)
+            note(a, a->ends[gone], -1, 1, 0, a->leaves);
+        if (is_taken(a, b, 1, 0, a->leaves))
+            return fail_at(a, b, err);
+        note(a, b, 1, 1, 0, a->leaves);
+    }
+    return MO_OK;
+}
+
+static mo_status check_blocks(arena *a, mo_error *err)
+{
+    size_t n = (size_t) a->n;
+    mo_status status;
+
+    a->leaves = 1;
+    while (a->leaves < 2 * a->n)
+        a->leaves *= 2;
+    a->ends = calloc(n, sizeof *a->ends);
+    a->marks = calloc(2 * n, sizeof *a->marks);
+    a->nodes = calloc(2 * (size_t) a->leaves, sizeof *a->nodes);
+    if (a->ends && a->marks && a->nodes) {
+        sort_blocks(a);
+        status = walk(a, err);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(a->nodes);
+    free(a->marks);
+    free(a->ends);
+    return status;
+}
+
+static bool has_bytes(const mo_plan *plan, const mo_life *lives, int v)
+{
+    return mo_life_is_any(&lives[v]) &&
+           mo_desc_bytes(&plan->values[v].desc) > 0;
+}
+
+/* All blocks, by device.  end, zeros at first: where the blocks of each device
+ * begin while they are filled in, and hence where they end then. */
+static void gather(const mo_plan *plan, const mo_life *lives, size_t *end,
+                   block *blocks)
+{
+    for (int v = 0; v < plan->n_values; v++)
+        if (has_bytes(plan, lives, v) &&
+            plan->values[v].device + 1 < plan->n_devices)
+            end[plan->values[v].device + 1]++;
+    for (int d = 1; d < plan->n_devices; d++)
+        end[d] += end[d - 1];
+    for (int v = 0; v < plan->n_values; v++)
+        if (has_bytes(plan, lives, v))
+            blocks[end[plan->values[v].device]++] =
+                (block){ .value = v, .life = lives[v] };
+}
+
+static mo_status check_devices(const mo_plan *plan, const mo_life *lives,
+                               size_t *end, block *blocks, mo_error *err)
+{
+    mo_status status = MO_OK;
+    size_t first = 0;
+
+    gather(plan, lives, end, blocks);
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        arena a = { .plan = plan,
+                    .blocks = blocks + first,
+                    .n = (int) (end[d] - first) };
+
+        if (a.n > 0)
+            status = check_blocks(&a, err);
+        first = end[d];
+    }
+    return status;
+}
+
+mo_status mo_verify_memory(const mo_plan *plan, mo_error *err)
+{
+    block *blocks = calloc((size_t) plan->n_values + 1, sizeof *blocks);
+    size_t *end = calloc((size_t) plan->n_devices, sizeof *end);
+    mo_life *lives = NULL;
+    mo_status status =
+        blocks && end ? mo_lives_find(plan, &lives, err) : mo_fail_memory(err);
+
+    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
+        if (mo_life_is_any(&lives[v]))
+            status = check_place(plan, v, err);
+    if (status == MO_OK)
+        status = check_devices(plan, lives, end, blocks, err);
+    free(lives);
+    free(end);
+    free(blocks);
+    return status;
+}

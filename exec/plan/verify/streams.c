@@ -1,0 +1,331 @@
+#include <stdlib.h>
+
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/value_table.h"
+#include "exec/plan/verify/verify_internal.h"
+
+/*
+ * On a device of several lanes a step of computing begins when the step before
+ * it in its lane, those it waits for, and the last step of another kind are
+ * done.  What that makes certain is worked out step by step: for each lane, the
+ * last step that is done then.  What a call reads must be among it, and where a
+ * value takes the bytes of another, all that touched that one.
+ */
+enum { NOTHING = -1 };
+
+typedef struct checking {
+    const mo_plan *plan;
+    int device;
+    int *step_of; /* by call: its step, once it was passed; else NOTHING */
+    int *maker;   /* by value: the step of the call that makes it, or NOTHING */
+    int *done;    /* by step, by lane: the last step that is done before it */
+    int *touched; /* by value, by lane: the last call's step that touches it */
+    int64_t *marks; /* where values begin and end in the arena, sorted */
+    int n_marks;
+    int *owner; /* by mark: the value that had these bytes last, or NOTHING */
+} checking;
+
+static const mo_plan_device *device_of(const checking *c)
+{
+    return &c->plan->devices[c->device];
+}
+
+static int *row(int *table, int i)
+{
+    return table + (size_t) i * MO_PLAN_MAX_LANES;
+}
+
+static const mo_plan_call *call_at(const checking *c, int step)
+{
+    return &c->plan->calls[device_of(c)->steps[step].what];
+}
+
+static bool is_call(const checking *c, int step)
+{
+    return device_of(c)->steps[step].kind == MO_STEP_COMPUTE;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+static mo_status check_numbers(const checking *c, int step, mo_error *err)
+{
+    const mo_plan_call *it = call_at(c, step);
+    int n_lanes = device_of(c)->n_lanes > 1 ? device_of(c)->n_lanes : 1;
+
+    if (it->lane < 0 || it->lane >= n_lanes)
+        return mo_verify_fail(c->plan, c->device, step, err,
+                              "has lane %d of %d", it->lane, n_lanes);
+    if (it->n_waits < 0 || (it->n_waits > 0 && !it->waits))
+        return mo_verify_fail(c->plan, c->device, step, err,
+                              "waits for a wrong number of calls");
+    for (int i = 0; i < it->n_waits; i++) {
+        int other = it->waits[i];
+
+        if (other < 0 || other >= c->plan->n_calls ||
+            c->plan->calls[other].device != c->device ||
+            c->step_of[other] == NOTHING)
+            return mo_verify_fail(c->plan, c->device, step, err,
+                                  "waits for call %d, which is not before it",
+                                  other);
+    }
+    return MO_OK;
+}
+
+/* ---------------------------------------------------------------- certainty */
+
+/* Step `other` is done, and so is all that was before it. */
+static void add_done(checking *c, int step, int other)
+{
+    const int *before = row(c->done, other);
+    int *now = row(c->done, step);
+    int lane = call_at(c, other)->lane;
+
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        now[i] = before[i] > now[i] ? before[i] : now[i];
+    now[lane] = other > now[lane] ? other : now[lane];
+}
+
+/* barrier: the last step of another kind; last: by lane, its last step. */
+static void find_done(checking *c, int step, int barrier, const int *last)
+{
+    const mo_plan_call *it = call_at(c, step);
+
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        row(c->done, step)[i] = barrier;
+    if (last[it->lane] > barrier)
+        add_done(c, step, last[it->lane]);
+    for (int i = 0; i < it->n_waits; i++)
+        if (c->step_of[it->waits[i]] > barrier)
+            add_done(c, step, c->step_of[it->waits[i]]);
+}
+
+static bool is_done(const checking *c, int other, int step)
+{
+    return row(c->done, step)[call_at(c, other)->lane] >= other;
+}
+
+static mo_status check_reads(const checking *c, int step, mo_error *err)
+{
+    const mo_call *call = &call_at(c, step)->call;
+
+    for (int i = 0; i < call->n_in; i++) {
+        int v = mo_value_root(c->plan->values, call->in[i]);
+
+        if (c->maker[v] != NOTHING && !is_done(c, c->maker[v], step))
+            return mo_verify_fail(c->plan, c->device, step, err,
+                                  "may run before '%.160s' is there, which it "
+                                  "reads",
+                                  mo_verify_text(c->plan->values[v].name));
+    }
+    return MO_OK;
+}
+
+static void note_call(checking *c, int step)
+{
+    const mo_plan_call *it = call_at(c, step);
+    const mo_plan_value *values = c->plan->values;
+
+    c->step_of[device_of(c)->steps[step].what] = step;
+    for (int i = 0; i < it->call.n_in; i++)
+        row(c->touched, mo_value_root(values, it->call.in[i]))[it->lane] = step;
+    for (int i = 0; i < it->call.n_out; i++) {
+        int v = mo_value_root(values, it->call.out[i]);
+
+        row(c->touched, v)[it->lane] = step;
+        c->maker[v] = step;
+    }
+}
+
+static mo_status check_calls(checking *c, mo_error *err)
+{
+    int last[MO_PLAN_MAX_LANES], barrier = NOTHING;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        last[i] = NOTHING;
+    for (int s = 0; s < device_of(c)->n_steps && status == MO_OK; s++) {
+        if (!is_call(c, s)) {
+            barrier = s;
+            continue;
+        }
+        status = check_numbers(c, s, err);
+        if (status != MO_OK)
+            break;
+        find_done(c, s, barrier, last);
+        status = check_reads(c, s, err);
+        note_call(c, s);
+        last[call_at(c, s)->lane] = s;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static int compare_marks(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return (x > y) - (x < y);
+}
+
+static int mark_at(const checking *c, int64_t byte)
+{
+    const int64_t *found = bsearch(&byte, c->marks, (size_t) c->n_marks,
+                                   sizeof byte, compare_marks);
+
+    return (int) (found - c->marks);
+}
+
+/* Value v begins with a call; others begin when all before them is done. */
+static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
+{
+    int begin = c->maker[v];
+
+    for (int lane = 0; lane < MO_PLAN_MAX_LANES && begin != NOTHING; lane++) {
+        int touched = row(c->touched, owner)[lane];
+
+        if (touched != NOTHING && !is_done(c, touched, begin))
+            return mo_verify_fail(
+                c->plan, c->device, begin, err,
+                "may write '%.100s' while '%.100s', whose bytes it takes, is "
+                "still needed",
+                mo_verify_text(c->plan->values[v].name),
+                mo_verify_text(c->plan->values[owner].name));
+    }
+    return MO_OK;
+}
+
+/* Values in the order they begin: each must find those that had its bytes last
+ * done.  These saw to it that those before them were. */
+static mo_status take_bytes(checking *c, int v, mo_error *err)
+{
+    const mo_plan_value *value = &c->plan->values[v];
+    int high = mark_at(c, value->offset + mo_desc_bytes(&value->desc));
+    mo_status status = MO_OK;
+    int checked = NOTHING;
+
+    for (int i = mark_at(c, value->offset); i < high && status == MO_OK; i++) {
+        if (c->owner[i] != NOTHING && c->owner[i] != checked) {
+            checked = c->owner[i];
+            status = check_owner(c, checked, v, err);
+        }
+        c->owner[i] = v;
+    }
+    return status;
+}
+
+/* A value and when it begins. */
+typedef struct birth {
+    int value, begin;
+} birth;
+
+static int compare_births(const void *a, const void *b)
+{
+    const birth *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static int list_births(checking *c, const mo_life *lives, birth *births)
+{
+    int n = 0, n_marks = 0;
+
+    for (int v = 0; v < c->plan->n_values; v++) {
+        const mo_plan_value *value = &c->plan->values[v];
+        int64_t bytes = mo_desc_bytes(&value->desc);
+
+        if (value->device != c->device || !mo_life_is_any(&lives[v]) ||
+            bytes == 0)
+            continue;
+        births[n++] = (birth){ v, lives[v].begin };
+        c->marks[n_marks++] = value->offset;
+        c->marks[n_marks++] = value->offset + bytes;
+    }
+    qsort(births, (size_t) n, sizeof *births, compare_births);
+    qsort(c->marks, (size_t) n_marks, sizeof *c->marks, compare_marks);
+    c->n_marks = 0;
+    for (int i = 0; i < n_marks; i++)
+        if (i == 0 || c->marks[i] != c->marks[c->n_marks - 1])
+            c->marks[c->n_marks++] = c->marks[i];
+    return n;
+}
+
+static mo_status check_memory(checking *c, const mo_life *lives, birth *births,
+                              mo_error *err)
+{
+    int n = list_births(c, lives, births);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < c->n_marks; i++)
+        c->owner[i] = NOTHING;
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = take_bytes(c, births[i].value, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ devices */
+
+static void forget(checking *c)
+{
+    for (int i = 0; i < c->plan->n_calls; i++)
+        c->step_of[i] = NOTHING;
+    for (int v = 0; v < c->plan->n_values; v++) {
+        c->maker[v] = NOTHING;
+        for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+            row(c->touched, v)[i] = NOTHING;
+    }
+}
+
+static mo_status check_device(checking *c, const mo_life *lives, birth *births,
+                              mo_error *err)
+{
+    const mo_plan_device *on = device_of(c);
+    mo_status status;
+
+    if (on->n_lanes < 0 || on->n_lanes > MO_PLAN_MAX_LANES)
+        return mo_fail(err, MO_E_INPUT, "plan: device '%.80s' has %d lanes",
+                       mo_verify_text(on->id), on->n_lanes);
+    c->done =
+        calloc((size_t) on->n_steps * MO_PLAN_MAX_LANES + 1, sizeof *c->done);
+    if (!c->done)
+        return mo_fail_memory(err);
+    forget(c);
+    status = check_calls(c, err);
+    if (status == MO_OK && on->n_lanes > 1)
+        status = check_memory(c, lives, births, err);
+    free(c->done);
+    return status;
+}
+
+mo_status mo_verify_lanes(const mo_plan *plan, mo_error *err)
+{
+    size_t n = (size_t) plan->n_values + 1;
+    birth *births = calloc(n, sizeof *births);
+    mo_life *lives = NULL;
+    checking c = {
+        .plan = plan,
+        .step_of = calloc((size_t) plan->n_calls + 1, sizeof *c.step_of),
+        .maker = calloc(n, sizeof *c.maker),
+        .touched = calloc(n * MO_PLAN_MAX_LANES, sizeof *c.touched),
+        .marks = calloc(2 * n, sizeof *c.marks),
+        .owner = calloc(2 * n, sizeof *c.owner),
+    };
+    mo_status status = MO_OK;
+
+    if (births && c.step_of && c.maker && c.touched && c.marks && c.owner)
+        status = mo_lives_find(plan, &lives, err);
+    else
+        status = mo_fail_memory(err);
+    for (; c.device < plan->n_devices && status == MO_OK; c.device++)
+        status = check_device(&c, lives, births, err);
+    free(lives);
+    free(births);
+    free(c.step_of);
+    free(c.maker);
+    free(c.touched);
+    free(c.marks);
+    free(c.owner);
+    return status;
+}

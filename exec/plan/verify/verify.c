@@ -1,0 +1,53 @@
+#include "exec/plan/verify/verify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "exec/plan/verify/verify_internal.h"
+
+static const char *const step_words[] = {
+    [MO_STEP_COMPUTE] = "compute",
+    [MO_STEP_SEND] = "send",
+    [MO_STEP_RECEIVE] = "receive",
+    [MO_STEP_AWAIT] = "await",
+};
+
+/* What a step is about, by name. */
+static const char *subject_of(const mo_plan *plan, const mo_plan_step *step)
+{
+    if (step->kind == MO_STEP_COMPUTE)
+        return mo_verify_text(plan->items[plan->calls[step->what].item].name);
+    return mo_verify_text(
+        plan->values[plan->transfers[step->what].from_value].name);
+}
+
+mo_status mo_verify_fail(const mo_plan *plan, int device, int step,
+                         mo_error *err, const char *format, ...)
+{
+    const mo_plan_device *on = &plan->devices[device];
+    const mo_plan_step *at = &on->steps[step];
+    char text[MO_ERROR_TEXT_SIZE / 2];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return mo_fail(err, MO_E_INPUT,
+                   "plan: device '%.80s', step %d (%s '%.160s'): %s",
+                   mo_verify_text(on->id), step, step_words[at->kind],
+                   subject_of(plan, at), text);
+}
+
+mo_status mo_plan_verify(const mo_plan *plan, mo_error *err)
+{
+    static mo_status (*const parts[])(const mo_plan *, mo_error *) = {
+        mo_verify_values, mo_verify_ends,  mo_verify_calls, mo_verify_nested,
+        mo_verify_steps,  mo_verify_waits, mo_verify_flow,  mo_verify_order,
+        mo_verify_memory, mo_verify_lanes,
+    };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == MO_OK; i++)
+        status = parts[i](plan, err);
+    return status;
+}

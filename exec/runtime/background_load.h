@@ -1,0 +1,25 @@
+/*
+ * busy.h - a device that works on and on, so that others are measured while
+ * there is something beside them.
+ */
+#ifndef MO_EXEC_RUNTIME_BACKGROUND_LOAD_H
+#define MO_EXEC_RUNTIME_BACKGROUND_LOAD_H
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "exec/plan/plan.h"
+#include "exec/runtime/run.h"
+
+/* Called once, from the thread that works, when it has begun. */
+typedef void mo_busy_begun(void *context);
+
+/*
+ * Runs a plan of one device whose memory is apart again and again, as one
+ * program, until enough is said.  Of options the first backend and unit count,
+ * and the inputs.
+ */
+mo_status mo_busy_work(const mo_plan *plan, const mo_run_options *options,
+                       const mo_stop *enough, mo_busy_begun *begun,
+                       void *context, mo_error *err);
+
+#endif

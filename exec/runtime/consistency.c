@@ -1,0 +1,128 @@
+#include "exec/runtime/consistency.h"
+
+#include <stdlib.h>
+
+#include "base/digest.h"
+
+/* ----------------------------------------------------------------- the plan */
+
+static void digest_device(const mo_plan_device *device, mo_digest *digest)
+{
+    mo_digest_text(digest, device->id);
+    mo_digest_int(digest, device->arena_bytes);
+    for (int i = 0; i < device->n_steps; i++) {
+        mo_digest_int(digest, (int64_t) device->steps[i].kind);
+        mo_digest_int(digest, device->steps[i].what);
+    }
+}
+
+mo_status mo_run_digest(const mo_plan *plan, const mo_run_options *o,
+                        uint64_t *value, mo_error *err)
+{
+    mo_digest *digest = mo_digest_new();
+
+    if (!digest)
+        return mo_fail_memory(err);
+    mo_digest_int(digest, o->warm_ups + o->runs);
+    mo_digest_int(digest, o->whole);
+    mo_digest_int(digest, (int64_t) o->alike);
+    for (int d = 0; d < plan->n_devices; d++) {
+        mo_digest_int(digest, o->rank_of[d]);
+        digest_device(&plan->devices[d], digest);
+    }
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_value *p = &plan->values[v];
+
+        mo_digest_text(digest, p->name);
+        mo_digest_int(digest, (int64_t) p->desc.elem);
+        mo_digest_int(digest, p->channels_last);
+        mo_digest_ints(digest, p->desc.shape.dims, (size_t) p->desc.shape.rank);
+    }
+    for (int t = 0; t < plan->n_transfers; t++)
+        mo_digest_int(digest, plan->transfers[t].bytes);
+    *value = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return MO_OK;
+}
+
+/* ------------------------------------------------------------------- inputs */
+
+/* 0: this rank does not read it. */
+static uint64_t digest_input(const mo_dense *given)
+{
+    size_t bytes = given->data ? (size_t) mo_desc_bytes(&given->desc) : 0;
+    uint64_t digest = bytes > 0 ? mo_digest_of(given->data, bytes) : 0;
+
+    return bytes > 0 && digest == 0 ? 1 : digest;
+}
+
+static mo_status blame(const mo_plan *plan, int input, int rank, int other,
+                       mo_error *err)
+{
+    return mo_fail(err, MO_E_INPUT,
+                   "rank %d was given another value of input '%.80s' than rank "
+                   "%d: give all ranks the same --input and --seed",
+                   other, plan->inputs[input].name, rank);
+}
+
+/* What the first rank that reads an input has of it. */
+typedef struct reading {
+    uint64_t digest;
+    int rank;
+} reading;
+
+static mo_status compare_with(const mo_plan *plan, int rank,
+                              const uint64_t *theirs, reading *first,
+                              mo_error *err)
+{
+    for (int i = 0; i < plan->n_inputs; i++) {
+        if (theirs[i] == 0)
+            continue;
+        if (first[i].digest == 0)
+            first[i] = (reading){ theirs[i], rank };
+        if (first[i].digest != theirs[i])
+            return blame(plan, i, first[i].rank, rank, err);
+    }
+    return MO_OK;
+}
+
+/* At rank 0: own is overwritten. */
+static mo_status compare_all(const mo_plan *plan, const mo_run_options *o,
+                             uint64_t *own, mo_error *err)
+{
+    size_t n = (size_t) plan->n_inputs;
+    reading *first = calloc(n, sizeof *first);
+    mo_status status =
+        first ? compare_with(plan, 0, own, first, err) : mo_fail_memory(err);
+
+    for (int r = 1; r < o->transport->n_ranks(o->world) && status == MO_OK;
+         r++) {
+        status = o->transport->collect(o->world, r, own, n * sizeof *own, err);
+        if (status == MO_OK)
+            status = compare_with(plan, r, own, first, err);
+    }
+    free(first);
+    return status;
+}
+
+mo_status mo_run_compare_inputs(const mo_plan *plan, const mo_run_options *o,
+                                mo_error *err)
+{
+    size_t n = (size_t) plan->n_inputs;
+    int rank = o->transport->rank(o->world);
+    uint64_t *own;
+    mo_status status;
+
+    if (n == 0 || o->transport->n_ranks(o->world) == 1)
+        return MO_OK;
+    own = calloc(n, sizeof *own);
+    if (!own)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        own[i] = digest_input(&o->inputs[i]);
+    status = rank == 0 ? compare_all(plan, o, own, err)
+                       : o->transport->collect(o->world, rank, own,
+                                               n * sizeof *own, err);
+    free(own);
+    return status;
+}

@@ -1,0 +1,205 @@
+#include "exec/runtime/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/tensor/nhwc.h"
+#include "exec/tensor/convert.h"
+
+/* What a rank tells of a device before the moments themselves. */
+typedef struct telling {
+    int64_t workspace_bytes, allocated_bytes;
+    int64_t timed; /* how long calls take by themselves comes behind them */
+} telling;
+
+/* ------------------------------------------------------------------ moments */
+
+static size_t stamps_bytes(const mo_run_result *result, int n_actions)
+{
+    return (size_t) result->n_runs * mo_run_moments(n_actions) *
+           sizeof(int64_t);
+}
+
+static void record_own(mo_run_device *d, mo_run_record *record)
+{
+    const mo_run_options *o = d->options;
+    int64_t offset = o->transport->clock_offset_ns(o->world);
+    size_t count = (size_t) d->n_runs * mo_run_moments(d->n_actions);
+
+    for (size_t i = 0; i < count; i++)
+        d->stamps[i] += offset;
+    record->stamps = d->stamps;
+    record->by_itself = d->by_itself;
+    record->n_actions = d->n_actions;
+    record->workspace_bytes = d->workspace_bytes;
+    record->allocated_bytes = d->allocated_bytes;
+}
+
+static mo_status send_record(const mo_run_options *o, int rank,
+                             mo_run_device *d, const mo_run_result *result,
+                             mo_error *err)
+{
+    telling t = { d->workspace_bytes, d->allocated_bytes,
+                  d->by_itself != NULL };
+    size_t times = (size_t) d->n_actions * sizeof *d->by_itself;
+    mo_status status;
+
+    status = o->transport->collect(o->world, rank, &t, sizeof t, err);
+    if (status == MO_OK)
+        status = o->transport->collect(o->world, rank, d->stamps,
+                                       stamps_bytes(result, d->n_actions), err);
+    if (status == MO_OK && d->by_itself)
+        status =
+            o->transport->collect(o->world, rank, d->by_itself, times, err);
+    return status;
+}
+
+static mo_status receive_record(const mo_run_options *o, int device,
+                                mo_run_record *record,
+                                const mo_run_result *result, mo_error *err)
+{
+    size_t stamps = stamps_bytes(result, record->n_actions);
+    size_t times = (size_t) record->n_actions * sizeof *record->foreign;
+    int64_t *foreign = malloc(stamps + times + 1);
+    int64_t *by_itself = foreign ? foreign + stamps / sizeof *foreign : NULL;
+    int from = o->rank_of[device];
+    telling t = { 0 };
+    mo_status status;
+
+    if (!foreign)
+        return mo_fail_memory(err);
+    record->foreign = foreign;
+    status = o->transport->collect(o->world, from, &t, sizeof t, err);
+    if (status == MO_OK)
+        status = o->transport->collect(o->world, from, foreign, stamps, err);
+    if (status == MO_OK && t.timed)
+        status = o->transport->collect(o->world, from, by_itself, times, err);
+    record->stamps = foreign;
+    record->by_itself = t.timed ? by_itself : NULL;
+    record->workspace_bytes = t.workspace_bytes;
+    record->allocated_bytes = t.allocated_bytes;
+    return status;
+}
+
+/* All ranks go through the devices in the same order. */
+static mo_status gather_records(const mo_run_options *o, const mo_plan *plan,
+                                mo_run_device *const *here,
+                                mo_run_record *records,
+                                const mo_run_result *result, mo_error *err)
+{
+    int rank = o->transport->rank(o->world);
+    mo_status status = MO_OK;
+
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        if (here[d])
+            record_own(here[d], &records[d]);
+        if (here[d] && rank != 0)
+            status = send_record(o, rank, here[d], result, err);
+        if (here[d] || rank != 0)
+            continue;
+        records[d].n_actions = plan->devices[d].n_steps;
+        status = receive_record(o, d, &records[d], result, err);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ outputs */
+
+/* In the order of its shape. */
+static void lay_output(const mo_run_device *d, int v, void *to)
+{
+    const mo_plan_value *value = &d->plan->values[v];
+    const void *bytes = mo_run_device_value(d, v);
+
+    if (value->constant)
+        bytes = value->constant->data;
+    if (value->channels_last && !value->constant)
+        mo_lay_plain(&value->desc, bytes, to);
+    else
+        memcpy(to, bytes, (size_t) mo_desc_bytes(&value->desc));
+}
+
+static mo_status take_output(const mo_run_device *d, int i, mo_dense *output,
+                             mo_error *err)
+{
+    const mo_plan_output *planned = &d->plan->outputs[i];
+    const mo_desc *desc = &d->plan->values[planned->value].desc;
+    const mo_desc wide = mo_plan_output_desc(d->plan, i);
+    mo_dense narrow = { 0 };
+    mo_status status = mo_dense_new(desc, &narrow, err);
+
+    if (status == MO_OK && mo_desc_bytes(desc) > 0)
+        lay_output(d, planned->value, narrow.data);
+    if (!planned->widened || status != MO_OK) {
+        *output = narrow;
+        return status;
+    }
+    status = mo_dense_new(&wide, output, err);
+    if (status == MO_OK)
+        mo_widen(desc->elem, narrow.data, output->data, mo_desc_elements(desc));
+    mo_dense_clear(&narrow);
+    return status;
+}
+
+static mo_status pass_output(const mo_run_options *o, int from,
+                             mo_dense *output, mo_error *err)
+{
+    size_t bytes = (size_t) mo_desc_bytes(&output->desc);
+
+    return o->transport->collect(o->world, from, output->data, bytes, err);
+}
+
+static mo_status gather_output(const mo_run_options *o, const mo_plan *plan,
+                               mo_run_device *const *here, int i,
+                               mo_run_result *result, mo_error *err)
+{
+    int v = plan->outputs[i].value, device = plan->values[v].device;
+    int from = o->rank_of[device], rank = o->transport->rank(o->world);
+    const mo_desc desc = mo_plan_output_desc(plan, i);
+    mo_dense passing = { 0 };
+    mo_status status = MO_OK;
+
+    if (from != rank && rank != 0)
+        return MO_OK;
+    if (from == rank)
+        status = take_output(here[device], i, &passing, err);
+    else
+        status = mo_dense_new(&desc, &passing, err);
+    if (status == MO_OK && from != 0)
+        status = pass_output(o, from, &passing, err);
+    if (rank == 0 && status == MO_OK)
+        result->outputs[i] = passing;
+    else
+        mo_dense_clear(&passing);
+    return status;
+}
+
+mo_status mo_run_gather(mo_run_device *devices, int n_here,
+                        mo_run_record *records, mo_run_result *result,
+                        mo_error *err)
+{
+    const mo_plan *plan = devices->plan;
+    const mo_run_options *o = devices->options;
+    mo_run_device **here;
+    mo_status status;
+
+    here = calloc((size_t) plan->n_devices + 1, sizeof *here);
+    if (!here)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n_here; i++)
+        if (devices[i].device != MO_PLAN_NONE)
+            here[devices[i].device] = &devices[i];
+    status = gather_records(o, plan, here, records, result, err);
+    /* Stopped before the first run there is nothing to take. */
+    for (int i = 0;
+         i < plan->n_outputs && result->n_runs > 0 && status == MO_OK; i++)
+        status = gather_output(o, plan, here, i, result, err);
+    free(here);
+    return status;
+}
+
+void mo_run_records_clear(mo_run_record *records, int n_devices)
+{
+    for (int d = 0; d < n_devices; d++)
+        free(records[d].foreign);
+}

@@ -1,0 +1,99 @@
+#include "exec/runtime/joint/access_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Bytes that nobody has touched. */
+static mo_joint_span untouched(int64_t begin, int64_t end)
+{
+    mo_joint_span span = { .begin = begin, .end = end };
+
+    for (int i = 0; i < MO_JOINT_TRACKS; i++)
+        span.wrote[i] = span.read[i] = MO_JOINT_NONE;
+    return span;
+}
+
+static mo_status begin_spans(mo_joint_bytes *b, mo_error *err)
+{
+    mo_status status = MO_PUSH(b->spans, b->n, b->room, err);
+
+    if (status == MO_OK)
+        b->spans[b->n++] = untouched(0, INT64_MAX);
+    return status;
+}
+
+/* The one that a byte lies in. */
+static size_t find(const mo_joint_bytes *b, int64_t at)
+{
+    size_t low = 0, high = b->n;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (b->spans[middle].begin <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* One begins there; which? */
+static mo_status cut_at(mo_joint_bytes *b, int64_t at, size_t *which,
+                        mo_error *err)
+{
+    size_t i = find(b, at);
+    mo_status status;
+
+    *which = i;
+    if (b->spans[i].begin == at)
+        return MO_OK;
+    status = MO_PUSH(b->spans, b->n, b->room, err);
+    if (status != MO_OK)
+        return status;
+    memmove(&b->spans[i + 1], &b->spans[i], (b->n - i) * sizeof *b->spans);
+    b->n++;
+    b->spans[i].end = b->spans[i + 1].begin = at;
+    *which = i + 1;
+    return MO_OK;
+}
+
+mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
+                             mo_joint_span **first, size_t *n, mo_error *err)
+{
+    size_t from = 0, to = 0;
+    mo_status status = bytes->n == 0 ? begin_spans(bytes, err) : MO_OK;
+
+    *first = NULL;
+    *n = 0;
+    if (status != MO_OK || begin >= end)
+        return status;
+    status = cut_at(bytes, begin, &from, err);
+    if (status == MO_OK)
+        status = cut_at(bytes, end, &to, err);
+    if (status != MO_OK)
+        return status;
+    *first = &bytes->spans[from];
+    *n = to - from;
+    return MO_OK;
+}
+
+void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n)
+{
+    size_t behind;
+
+    if (n == 0)
+        return;
+    behind = bytes->n - n - (size_t) (first - bytes->spans);
+    *first = untouched(first->begin, first[n - 1].end);
+    memmove(first + 1, first + n, behind * sizeof *first);
+    bytes->n -= n - 1;
+}
+
+void mo_joint_bytes_clear(mo_joint_bytes *bytes)
+{
+    free(bytes->spans);
+    *bytes = (mo_joint_bytes){ 0 };
+}

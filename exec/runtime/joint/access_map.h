@@ -1,0 +1,41 @@
+/*
+ * run_joint_bytes.h - who touched which bytes of a device last.
+ *
+ *     bytes   0         1024           4096      6144
+ *     spans   |  wrote: |  wrote: carry |  wrote:  |  nobody ...
+ *             |  call 3 |  12; read:    |  call 7  |
+ *             |         |  call 15      |          |
+ */
+#ifndef MO_EXEC_RUNTIME_JOINT_ACCESS_MAP_H
+#define MO_EXEC_RUNTIME_JOINT_ACCESS_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "exec/runtime/joint/joint_internal.h"
+
+/* The last calls of each lane, and of what goes out and comes in through the
+ * ports of the device; MO_JOINT_NONE for nobody. */
+typedef struct mo_joint_span {
+    int64_t begin, end;
+    int wrote[MO_JOINT_TRACKS], read[MO_JOINT_TRACKS];
+} mo_joint_span;
+
+/* All bytes there may be, in order; begins as zeros. */
+typedef struct mo_joint_bytes {
+    mo_joint_span *spans;
+    size_t n, room;
+} mo_joint_bytes;
+
+/* The spans, n from the first, that are just these bytes; until the next cut.
+ * None where there are no bytes. */
+mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
+                             mo_joint_span **first, size_t *n, mo_error *err);
+
+/* Makes these spans, n from the first, one that nobody has touched: without,
+ * there would be ever more of them. */
+void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n);
+void mo_joint_bytes_clear(mo_joint_bytes *bytes);
+
+#endif

@@ -1,0 +1,308 @@
+#include <config.h>
+
+#include "exec/runtime/run.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/runtime/consistency.h"
+#include "exec/runtime/device_run.h"
+#include "exec/runtime/gather.h"
+#include "exec/runtime/joint/joint.h"
+
+typedef struct run {
+    const mo_plan *plan;
+    const mo_run_options *options;
+    mo_run_device *devices; /* of this rank */
+    int n_here;
+    mo_run_device **joint; /* those of them that one thread drives together */
+    int n_joint;
+    char eager_because[MO_RUN_WHY_SIZE]; /* of these */
+    int64_t chain_ns;                    /* the same */
+    pthread_t *threads;
+    mo_run_record *records; /* by device of the plan */
+} run;
+
+/* ------------------------------------------------------------------ threads */
+
+static void end_thread(const mo_run_options *o, mo_status status,
+                       const mo_error *err)
+{
+    if (status != MO_OK)
+        o->transport->fail(o->world, err);
+    o->transport->leave(o->world);
+}
+
+static void *run_device(void *context)
+{
+    mo_run_device *d = context;
+    mo_error err = { 0 };
+    mo_status status = mo_run_device_open(d, &err);
+
+    if (status == MO_OK)
+        status = mo_run_device_work(d, &err);
+    end_thread(d->options, status, &err);
+    return NULL;
+}
+
+static void *run_joint(void *context)
+{
+    run *r = context;
+    mo_error err = { 0 };
+    mo_status status = mo_run_joint_work(r->joint, r->n_joint, r->eager_because,
+                                         &r->chain_ns, &err);
+
+    end_thread(r->options, status, &err);
+    return NULL;
+}
+
+static bool is_joint(const run *r, const mo_run_device *device)
+{
+    for (int i = 0; i < r->n_joint; i++)
+        if (r->joint[i] == device)
+            return true;
+    return false;
+}
+
+/* Everybody is told when it cannot. */
+static bool start_thread(run *r, int *n_started, void *(*work)(void *),
+                         void *context)
+{
+    const mo_run_options *o = r->options;
+    mo_error err = { 0 };
+    int failed = pthread_create(&r->threads[*n_started], NULL, work, context);
+
+    if (failed == 0) {
+        ++*n_started;
+        return true;
+    }
+    mo_fail(&err, MO_E_MEMORY, "a thread cannot be started: %s",
+            strerror(failed));
+    o->transport->fail(o->world, &err);
+    return false;
+}
+
+/* Returns how many have been started. */
+static int start_threads(run *r)
+{
+    int n = 0;
+
+    if (r->n_joint > 0 && !start_thread(r, &n, run_joint, r))
+        return n;
+    for (int i = 0; i < r->n_here; i++)
+        if (!is_joint(r, &r->devices[i]) &&
+            !start_thread(r, &n, run_device, &r->devices[i]))
+            return n;
+    return n;
+}
+
+static mo_status work(run *r, mo_error *err)
+{
+    const mo_run_options *o = r->options;
+    int n_started = start_threads(r);
+    mo_status status = o->transport->serve(o->world, n_started, err);
+
+    for (int i = 0; i < n_started; i++)
+        pthread_join(r->threads[i], NULL);
+    return status;
+}
+
+/* ----------------------------------------------------------------- checking */
+
+static mo_status check_input(const mo_plan *plan, int i, const mo_dense *given,
+                             mo_error *err)
+{
+    const mo_plan_input *input = &plan->inputs[i];
+    char wanted[MO_DESC_TEXT_SIZE], got[MO_DESC_TEXT_SIZE];
+
+    if (!mo_desc_equal(&given->desc, &input->desc))
+        return mo_fail(err, MO_E_INPUT, "input '%s' is %s, but %s was given",
+                       input->name, mo_desc_say(&input->desc, wanted),
+                       mo_desc_say(&given->desc, got));
+    if (!given->data && mo_desc_bytes(&input->desc) > 0)
+        return mo_fail(err, MO_E_INPUT, "input '%s' has no value", input->name);
+    return MO_OK;
+}
+
+/* Those that devices of this rank read. */
+static mo_status check_inputs(const mo_plan *plan, const mo_run_options *o,
+                              mo_error *err)
+{
+    int rank = o->transport->rank(o->world);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < plan->n_inputs; i++)
+        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++) {
+            int v = plan->inputs[i].values[k];
+
+            if (o->rank_of[plan->values[v].device] == rank)
+                status = check_input(plan, i, &o->inputs[i], err);
+        }
+    return status;
+}
+
+/* ------------------------------------------------------------------ results */
+
+static mo_status make_result(const mo_plan *plan, const mo_run_options *o,
+                             mo_run_result *result, mo_error *err)
+{
+    size_t n_devices = (size_t) plan->n_devices + 1;
+
+    result->n_devices = plan->n_devices;
+    result->makespan_ns =
+        calloc((size_t) o->runs + 1, sizeof *result->makespan_ns);
+    result->steps = calloc(n_devices, sizeof *result->steps);
+    result->call_ns =
+        calloc((size_t) plan->n_calls + 1, sizeof *result->call_ns);
+    result->busy_ns = calloc(n_devices, sizeof *result->busy_ns);
+    result->workspace_bytes =
+        calloc(n_devices, sizeof *result->workspace_bytes);
+    result->allocated_bytes =
+        calloc(n_devices, sizeof *result->allocated_bytes);
+    if (o->transport->rank(o->world) == 0) {
+        result->outputs =
+            calloc((size_t) plan->n_outputs + 1, sizeof *result->outputs);
+        result->n_outputs = plan->n_outputs;
+    }
+    if (!result->makespan_ns || !result->steps || !result->call_ns ||
+        !result->busy_ns || !result->workspace_bytes ||
+        !result->allocated_bytes || (result->n_outputs > 0 && !result->outputs))
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+static bool must_align(const mo_run_options *o, const mo_run_result *result)
+{
+    return o->trace && result->n_runs > 0 &&
+           o->transport->n_ranks(o->world) > 1 &&
+           o->transport->rank(o->world) == 0;
+}
+
+static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
+{
+    mo_status status;
+
+    result->n_runs = r->devices->n_runs;
+    result->stopped = result->n_runs < r->options->runs;
+    memcpy(result->eager_because, r->eager_because,
+           sizeof result->eager_because);
+    result->chain_ns = r->chain_ns;
+    status = mo_run_gather(r->devices, r->n_here, r->records, result, err);
+    if (status == MO_OK)
+        status = mo_run_sum_up(r->plan, r->records, r->options, result, err);
+    if (status == MO_OK && must_align(r->options, result))
+        status = mo_run_align(r->plan, r->records, result, err);
+    return status;
+}
+
+/* -------------------------------------------------------------------- a run */
+
+static void seat_device(run *r, int device)
+{
+    mo_run_device *d = &r->devices[r->n_here++];
+
+    d->plan = r->plan;
+    d->options = r->options;
+    d->device = device;
+}
+
+/* Those that may be driven together: who carries what is known later. */
+static mo_status seat_joint(run *r, mo_error *err)
+{
+    bool *chosen = calloc((size_t) r->plan->n_devices + 1, sizeof *chosen);
+
+    if (!chosen)
+        return mo_fail_memory(err);
+    if (mo_run_joint_choose(r->plan, r->options, chosen) > 0)
+        for (int i = 0; i < r->n_here; i++)
+            if (chosen[r->devices[i].device])
+                r->joint[r->n_joint++] = &r->devices[i];
+    free(chosen);
+    return MO_OK;
+}
+
+static mo_status make_run(run *r, mo_error *err)
+{
+    const mo_run_options *o = r->options;
+    size_t n_devices = (size_t) r->plan->n_devices + 1;
+    int rank = o->transport->rank(o->world);
+
+    r->devices = calloc(n_devices, sizeof *r->devices);
+    r->joint = calloc(n_devices, sizeof *r->joint);
+    r->threads = calloc(n_devices, sizeof *r->threads);
+    r->records = calloc(n_devices, sizeof *r->records);
+    if (!r->devices || !r->joint || !r->threads || !r->records)
+        return mo_fail_memory(err);
+    for (int d = 0; d < r->plan->n_devices; d++)
+        if (o->rank_of[d] == rank)
+            seat_device(r, d);
+    if (r->n_here == 0)
+        seat_device(r, MO_PLAN_NONE);
+    return seat_joint(r, err);
+}
+
+static void clear_run(run *r)
+{
+    for (int i = 0; i < r->n_here; i++)
+        mo_run_device_close(&r->devices[i]);
+    if (r->records)
+        mo_run_records_clear(r->records, r->plan->n_devices);
+    free(r->devices);
+    free(r->joint);
+    free(r->threads);
+    free(r->records);
+}
+
+/* A device whose values nobody carries runs by itself as well, and records
+ * nothing that it need not. */
+static void leave_single(run *r)
+{
+    if (r->n_joint == 1 && !mo_run_joint_is_carried(r->joint[0]))
+        r->n_joint = 0;
+}
+
+static mo_status begin(run *r, mo_error *err)
+{
+    const mo_run_options *o = r->options;
+    int n_threads = r->n_here - r->n_joint + (r->n_joint > 0);
+    uint64_t digest = 0;
+    mo_status status = check_inputs(r->plan, o, err);
+
+    if (status == MO_OK)
+        status = mo_run_digest(r->plan, o, &digest, err);
+    if (status == MO_OK && o->transport->announce)
+        status = o->transport->announce(o->world, o->backends,
+                                        r->plan->n_devices, err);
+    if (status == MO_OK)
+        status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
+                                     digest, err);
+    if (status == MO_OK)
+        status = mo_run_compare_inputs(r->plan, o, err);
+    if (status == MO_OK)
+        leave_single(r);
+    return status;
+}
+
+mo_status mo_run_plan(const mo_plan *plan, const mo_run_options *options,
+                      mo_run_result *result, mo_error *err)
+{
+    run r = { .plan = plan, .options = options };
+    mo_error own = { 0 }, *e = err ? err : &own;
+    mo_status status = make_result(plan, options, result, e);
+
+    assert(!(options->whole && options->trace));
+    if (status == MO_OK)
+        status = make_run(&r, e);
+    if (status == MO_OK)
+        status = begin(&r, e);
+    if (status == MO_OK)
+        status = work(&r, e);
+    if (status == MO_OK)
+        status = conclude(&r, result, e);
+    if (status != MO_OK)
+        options->transport->fail(options->world, e);
+    clear_run(&r);
+    return status;
+}

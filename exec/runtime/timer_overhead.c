@@ -1,0 +1,38 @@
+#include "exec/runtime/timer_overhead.h"
+
+static int64_t less(int64_t ns, int64_t cost, int64_t least)
+{
+    if (ns <= least)
+        return ns;
+    return ns - cost > least ? ns - cost : least;
+}
+
+static int64_t sum_of(const int64_t *ns, int n, int64_t cost, int64_t least)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += less(ns[i], cost, least);
+    return sum;
+}
+
+/* The sum falls as the cost grows: the least cost that is enough. */
+void mo_clock_cost_remove(int64_t *ns, int n, int64_t whole)
+{
+    int64_t least = n > 0 ? whole / n / 4 : 0, low = 0, high = 0;
+
+    for (int i = 0; i < n; i++)
+        high = ns[i] > high ? ns[i] : high;
+    if (sum_of(ns, n, 0, least) <= whole)
+        return;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+
+        if (sum_of(ns, n, middle, least) > whole)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int i = 0; i < n; i++)
+        ns[i] = less(ns[i], low, least);
+}

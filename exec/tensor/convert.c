@@ -1,0 +1,72 @@
+#include "exec/tensor/convert.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "exec/tensor/half.h"
+
+/* The largest numbers, as floats. */
+#define LARGEST_F16  65504.0f
+#define LARGEST_BF16 0x1.fep127f
+
+enum { LARGEST_FLOAT_BITS = 0x7f7fffff };
+
+/* Infinities and NaN stay. */
+static float clamp(float x, float largest)
+{
+    float size = mo_float_of_bits(mo_bits_of_float(x) & 0x7fffffffu);
+    float closest = x < 0 ? -largest : largest;
+    float finite = mo_float_of_bits(LARGEST_FLOAT_BITS);
+
+    return size > largest && size <= finite ? closest : x;
+}
+
+/* Elements may lie at any address: files have any offset. */
+#define NARROW(name, largest, of_float)                                        \
+    static void name(const char *from, char *to, int64_t n)                    \
+    {                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            uint16_t half;                                                     \
+            float x;                                                           \
+                                                                               \
+            memcpy(&x, from + 4 * i, sizeof x);                                \
+            half = of_float(clamp(x, largest));                                \
+            memcpy(to + 2 * i, &half, sizeof half);                            \
+        }                                                                      \
+    }
+
+#define WIDEN(name, to_float)                                                  \
+    static void name(const char *from, char *to, int64_t n)                    \
+    {                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            uint16_t half;                                                     \
+            float x;                                                           \
+                                                                               \
+            memcpy(&half, from + 2 * i, sizeof half);                          \
+            x = to_float(half);                                                \
+            memcpy(to + 4 * i, &x, sizeof x);                                  \
+        }                                                                      \
+    }
+
+NARROW(narrow_f16, LARGEST_F16, mo_f16_of_float)
+NARROW(narrow_bf16, LARGEST_BF16, mo_bf16_of_float)
+WIDEN(widen_f16, mo_float_of_f16)
+WIDEN(widen_bf16, mo_float_of_bf16)
+
+void mo_narrow(mo_elem to_elem, const void *from, void *to, int64_t n)
+{
+    assert(to_elem == MO_F16 || to_elem == MO_BF16);
+    if (to_elem == MO_F16)
+        narrow_f16(from, to, n);
+    else
+        narrow_bf16(from, to, n);
+}
+
+void mo_widen(mo_elem from_elem, const void *from, void *to, int64_t n)
+{
+    assert(from_elem == MO_F16 || from_elem == MO_BF16);
+    if (from_elem == MO_F16)
+        widen_f16(from, to, n);
+    else
+        widen_bf16(from, to, n);
+}

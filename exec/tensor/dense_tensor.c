@@ -1,0 +1,193 @@
+#include "exec/tensor/dense_tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "exec/tensor/half.h"
+
+enum { ALIGNMENT = 64 };
+
+int64_t mo_desc_elements(const mo_desc *desc)
+{
+    return mo_shape_elements(&desc->shape);
+}
+
+int64_t mo_desc_bytes(const mo_desc *desc)
+{
+    return mo_desc_elements(desc) * (int64_t) mo_elem_bytes(desc->elem);
+}
+
+bool mo_desc_equal(const mo_desc *a, const mo_desc *b)
+{
+    return a->elem == b->elem && mo_shape_equal(&a->shape, &b->shape);
+}
+
+const char *mo_desc_say(const mo_desc *desc, char text[MO_DESC_TEXT_SIZE])
+{
+    const char *name = mo_elem_name(desc->elem);
+    size_t n = strlen(name);
+
+    memcpy(text, name, n);
+    text[n++] = '[';
+    n += mo_shape_write(&desc->shape, text + n);
+    text[n++] = ']';
+    text[n] = '\0';
+    return text;
+}
+
+/* Empty tensors have an address, too. */
+static bool size_of(const mo_desc *desc, size_t *size)
+{
+    size_t bytes;
+
+    if (!mo_size_mul((size_t) mo_desc_elements(desc), mo_elem_bytes(desc->elem),
+                     &bytes) ||
+        !mo_size_add(bytes, ALIGNMENT, size))
+        return false;
+    *size -= *size % ALIGNMENT;
+    return true;
+}
+
+mo_status mo_dense_new(const mo_desc *desc, mo_dense *dense, mo_error *err)
+{
+    size_t size;
+    void *data = size_of(desc, &size) ? aligned_alloc(ALIGNMENT, size) : NULL;
+
+    if (!data)
+        return mo_fail_memory(err);
+    memset(data, 0, size);
+    dense->desc = *desc;
+    dense->data = data;
+    dense->own = true;
+    return MO_OK;
+}
+
+void mo_dense_clear(mo_dense *dense)
+{
+    if (dense->own)
+        free(dense->data);
+    *dense = (mo_dense){ 0 };
+}
+
+static void put_real(mo_dense *dense, int64_t i, double x)
+{
+    switch (dense->desc.elem) {
+    case MO_F64:
+        ((double *) dense->data)[i] = x;
+        break;
+    case MO_F16:
+        ((uint16_t *) dense->data)[i] = mo_f16_of_float((float) x);
+        break;
+    case MO_BF16:
+        ((uint16_t *) dense->data)[i] = mo_bf16_of_float((float) x);
+        break;
+    default:
+        ((float *) dense->data)[i] = (float) x;
+    }
+}
+
+/* Two's complement: signs do not matter when storing. */
+static void put_int(mo_dense *dense, int64_t i, uint64_t x)
+{
+    switch (mo_elem_bytes(dense->desc.elem)) {
+    case 8:
+        ((uint64_t *) dense->data)[i] = x;
+        break;
+    case 4:
+        ((uint32_t *) dense->data)[i] = (uint32_t) x;
+        break;
+    case 2:
+        ((uint16_t *) dense->data)[i] = (uint16_t) x;
+        break;
+    default:
+        ((uint8_t *) dense->data)[i] = (uint8_t) x;
+    }
+}
+
+void mo_dense_random(mo_dense *dense, uint64_t seed, double scale,
+                     int64_t below)
+{
+    int64_t n = mo_desc_elements(&dense->desc);
+    bool real = mo_elem_is_real(dense->desc.elem);
+    uint64_t bound = below > 0 ? (uint64_t) below : 1;
+    mo_random random = { seed };
+
+    if (dense->desc.elem == MO_BOOL)
+        bound = 2;
+    for (int64_t i = 0; i < n; i++) {
+        if (real)
+            put_real(dense, i, scale * (2 * mo_random_unit(&random) - 1));
+        else
+            put_int(dense, i, (mo_random_next(&random) >> 1) % bound);
+    }
+}
+
+double mo_dense_at(const mo_dense *dense, int64_t i)
+{
+    switch (dense->desc.elem) {
+    case MO_F32:
+        return ((const float *) dense->data)[i];
+    case MO_F64:
+        return ((const double *) dense->data)[i];
+    case MO_F16:
+        return mo_float_of_f16(((const uint16_t *) dense->data)[i]);
+    case MO_BF16:
+        return mo_float_of_bf16(((const uint16_t *) dense->data)[i]);
+    case MO_U64:
+        return (double) ((const uint64_t *) dense->data)[i];
+    default:
+        return (double) mo_dense_int(dense, i);
+    }
+}
+
+/* Towards zero; what no int64 can be is the nearest one, NaN is 0. */
+static int64_t truncated(double x)
+{
+    if (x >= 0x1p63)
+        return INT64_MAX;
+    if (x < -0x1p63)
+        return INT64_MIN;
+    return x == x ? (int64_t) x : 0;
+}
+
+int64_t mo_dense_int(const mo_dense *dense, int64_t i)
+{
+    switch (dense->desc.elem) {
+    case MO_I64:
+    case MO_U64:
+        return ((const int64_t *) dense->data)[i];
+    case MO_I32:
+        return ((const int32_t *) dense->data)[i];
+    case MO_I16:
+        return ((const int16_t *) dense->data)[i];
+    case MO_I8:
+        return ((const int8_t *) dense->data)[i];
+    case MO_U32:
+        return ((const uint32_t *) dense->data)[i];
+    case MO_U16:
+        return ((const uint16_t *) dense->data)[i];
+    case MO_U8:
+    case MO_BOOL:
+        return ((const uint8_t *) dense->data)[i];
+    default:
+        return truncated(mo_dense_at(dense, i));
+    }
+}
+
+void mo_dense_put(mo_dense *dense, int64_t i, double x)
+{
+    if (mo_elem_is_real(dense->desc.elem))
+        put_real(dense, i, x);
+    else
+        put_int(dense, i, (uint64_t) truncated(x));
+}
+
+void mo_dense_put_int(mo_dense *dense, int64_t i, int64_t x)
+{
+    if (mo_elem_is_real(dense->desc.elem))
+        put_real(dense, i, (double) x);
+    else
+        put_int(dense, i, (uint64_t) x);
+}

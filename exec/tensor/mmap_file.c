@@ -1,0 +1,62 @@
+#include <config.h>
+
+#include "exec/tensor/mmap_file.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static mo_status check(const char *path, const struct stat *info, mo_error *err)
+{
+    if (!S_ISREG(info->st_mode))
+        return mo_fail_at(err, MO_E_IO, path, 0,
+                          "is no file; give the name of one");
+    if ((uint64_t) info->st_size > SIZE_MAX)
+        return mo_fail_at(err, MO_E_LIMIT, path, 0,
+                          "is larger than this machine can address");
+    return MO_OK;
+}
+
+static mo_status map(const char *path, int file, size_t size, mo_mapped *mapped,
+                     mo_error *err)
+{
+    void *data;
+
+    if (size == 0)
+        return MO_OK;
+    data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (data == MAP_FAILED)
+        return mo_fail_errno(err, path, "cannot map");
+    *mapped = (mo_mapped){ data, size };
+    return MO_OK;
+}
+
+/* Not blocking, so that a pipe of that name does not hold us up. */
+mo_status mo_mapped_open(const char *path, mo_mapped *mapped, mo_error *err)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    mo_status status;
+
+    *mapped = (mo_mapped){ NULL, 0 };
+    if (file < 0)
+        return mo_fail_errno(err, path, "cannot open");
+    if (fstat(file, &info) != 0)
+        status = mo_fail_errno(err, path, "cannot read");
+    else
+        status = check(path, &info, err);
+    if (status == MO_OK)
+        status = map(path, file, (size_t) info.st_size, mapped, err);
+    close(file);
+    return status;
+}
+
+/* Its bytes are only read, but unmapping wants a plain address. */
+void mo_mapped_close(mo_mapped *mapped)
+{
+    if (mapped->data)
+        munmap((void *) (uintptr_t) mapped->data, mapped->size);
+    *mapped = (mo_mapped){ NULL, 0 };
+}

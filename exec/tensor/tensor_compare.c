@@ -1,0 +1,53 @@
+#include "exec/tensor/tensor_compare.h"
+
+#include <math.h>
+
+/* What is divided by where everything is zero. */
+#define TINY 1e-30
+
+static bool are_integers(const mo_dense *a, const mo_dense *b)
+{
+    return !mo_elem_is_real(a->desc.elem) && !mo_elem_is_real(b->desc.elem);
+}
+
+/* Large integers may differ by less than a double can tell. */
+static double distance_of_ints(int64_t x, int64_t y)
+{
+    double distance = fabs((double) x - (double) y);
+
+    return x == y ? 0 : distance < 1 ? 1 : distance;
+}
+
+static double distance_of_reals(double x, double y)
+{
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y) ? 0 : INFINITY;
+    return x == y ? 0 : fabs(x - y);
+}
+
+mo_difference mo_compare(const mo_dense *a, const mo_dense *b)
+{
+    mo_difference d = { .same_shape =
+                            mo_shape_equal(&a->desc.shape, &b->desc.shape) };
+    bool integers = are_integers(a, b);
+    int64_t n = d.same_shape ? mo_desc_elements(&b->desc) : 0;
+    double largest = TINY;
+
+    for (int64_t i = 0; i < n; i++) {
+        double y = mo_dense_at(b, i);
+        double distance =
+            integers ? distance_of_ints(mo_dense_int(a, i), mo_dense_int(b, i))
+                     : distance_of_reals(mo_dense_at(a, i), y);
+
+        if (isfinite(y) && fabs(y) > largest)
+            largest = fabs(y);
+        if (distance > d.absolute) {
+            d.absolute = distance;
+            d.at = i;
+        }
+    }
+    d.relative = d.absolute / largest;
+    if (!d.same_shape)
+        d.absolute = d.relative = INFINITY;
+    return d;
+}

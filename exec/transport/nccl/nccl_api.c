@@ -1,0 +1,96 @@
+#include <config.h>
+
+#include "exec/transport/nccl/nccl_api.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "exec/backend/cuda/driver/shared_library.h"
+
+enum { OLDEST = 21800 };
+
+#define SYMBOL(name) { #name, offsetof(mo_nccl_api, name) },
+#define LAST                                                                   \
+    {                                                                          \
+        NULL, 0                                                                \
+    }
+
+static const mo_cuda_symbol symbols[] = { MO_NCCL_NAMES(SYMBOL) LAST };
+static const mo_cuda_symbol newer_symbols[] = { MO_NCCL_NEWER_NAMES(SYMBOL)
+                                                    LAST };
+static const char *const names[] = { "libnccl.so.2", NULL };
+static const char remedy[] =
+    "install NCCL 2.18 or later, by 'pip install nvidia-nccl-cu13' for "
+    "example, or let MOIRAI_NCCL name the file";
+
+static const mo_cuda_library nccl = { "NCCL", "MOIRAI_NCCL", remedy,
+                                      names,  symbols,       NULL };
+static const mo_cuda_library newer = { "NCCL", "MOIRAI_NCCL", remedy,
+                                       names,  newer_symbols, NULL };
+
+static struct {
+    pthread_once_t once;
+    mo_nccl_api api;
+    mo_status status;
+    mo_error err;
+} found = { .once = PTHREAD_ONCE_INIT };
+
+const char *mo_nccl_version_say(int version, char text[MO_NCCL_VERSION_SIZE])
+{
+    snprintf(text, MO_NCCL_VERSION_SIZE, "%d.%d.%d", version / 10000,
+             version / 100 % 100, version % 100);
+    return text;
+}
+
+static mo_status check_version(mo_nccl_api *api, mo_error *err)
+{
+    char text[MO_NCCL_VERSION_SIZE];
+    mo_status status = mo_nccl_check(api, "ncclGetVersion",
+                                     api->ncclGetVersion(&api->version), err);
+
+    if (status == MO_OK && api->version < OLDEST)
+        return mo_fail(err, MO_E_SUPPORT, "NCCL %s is too old; %s",
+                       mo_nccl_version_say(api->version, text), remedy);
+    return status;
+}
+
+/* A device's communicators are used by one thread, sends beside receives:
+ * kernels must start in the order of the calls.  NCCL reads this when it is
+ * first used, and whoever knows better has set it before. */
+static void look_for_it(void)
+{
+    setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
+    found.status = mo_cuda_library_load(&nccl, &found.api, &found.err);
+    if (found.status == MO_OK)
+        found.status = check_version(&found.api, &found.err);
+    if (found.status == MO_OK)
+        (void) mo_cuda_library_load(&newer, &found.api, NULL);
+}
+
+mo_status mo_nccl_api_get(const mo_nccl_api **api, mo_error *err)
+{
+    pthread_once(&found.once, look_for_it);
+    if (found.status != MO_OK) {
+        if (err)
+            *err = found.err;
+        return found.status;
+    }
+    *api = &found.api;
+    return MO_OK;
+}
+
+mo_status mo_nccl_check(const mo_nccl_api *api, const char *what,
+                        ncclResult_t result, mo_error *err)
+{
+    const char *last;
+
+    if (result == ncclSuccess || result == ncclInProgress)
+        return MO_OK;
+    last = api->ncclGetLastError(NULL);
+    return mo_fail(err, MO_E_IO,
+                   "NCCL: %s: %s (%d)%s%.300s; NCCL_DEBUG=INFO tells more",
+                   what, api->ncclGetErrorString(result), (int) result,
+                   last && *last ? ": " : "", last ? last : "");
+}

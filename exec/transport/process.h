@@ -1,0 +1,52 @@
+/*
+ * inside.h - what every transport does within one process: the first failure,
+ * transfers between its devices, the gate before each run, and the threads that
+ * are served until they leave.
+ */
+#ifndef MO_EXEC_TRANSPORT_PROCESS_H
+#define MO_EXEC_TRANSPORT_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "exec/plan/plan.h"
+#include "exec/thread/eventcount.h"
+#include "exec/thread/first_error.h"
+#include "exec/thread/vote_barrier.h"
+#include "exec/transport/local_copy.h"
+
+typedef struct mo_inside {
+    mo_failure failure;
+    mo_post *post; /* NULL before begin */
+    mo_gate gate;
+    mo_bell server; /* rung for the thread that serves */
+    atomic_int left;
+    bool begun;
+    /* Another transport's post must not go while others may ring it. */
+    pthread_mutex_t lock;
+} mo_inside;
+
+void mo_inside_init(mo_inside *inside);
+void mo_inside_destroy(mo_inside *inside);
+
+/* The devices whose rank_of is rank are here.  n_threads come to the gate; 0:
+ * one for each device, and one where there is none. */
+mo_status mo_inside_begin(mo_inside *inside, const mo_plan *plan,
+                          const int *rank_of, int rank, int n_threads,
+                          mo_error *err);
+
+/* Until a transfer has gone, or has come; or something failed. */
+mo_status mo_inside_await(mo_inside *inside, int transfer, bool sending,
+                          mo_error *err);
+
+/* Wakes everybody; false when something failed before.  From any thread. */
+bool mo_inside_fail(mo_inside *inside, const mo_error *why);
+
+void mo_inside_leave(mo_inside *inside);
+
+/* When all threads have left: nothing touches their memory any more.  Returns
+ * the failure, if there is one. */
+mo_status mo_inside_end(mo_inside *inside, mo_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+#include <config.h>
+
+#include "exec/transport/rendezvous/launcher.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Variables that a launcher sets for each process it starts. */
+typedef struct family {
+    const char *name;
+    const char *sign; /* it was this one if this is set */
+    const char *rank, *size, *local_size, *job;
+} family;
+
+static const family families[] = {
+    { "mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+      "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+      "OMPI_MCA_ess_base_jobid" },
+    { "the launcher (PMI)", "PMI_SIZE", "PMI_RANK", "PMI_SIZE",
+      "MPI_LOCALNRANKS", "PMI_JOBID" },
+    /* Within a batch script SLURM_NTASKS is set, too, but no step of it has
+     * begun there: one process. */
+    { "srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+      NULL, "SLURM_JOB_ID" },
+    { "the launcher (PMIx)", "PMIX_RANK", "PMIX_RANK", NULL, NULL,
+      "PMIX_NAMESPACE" },
+};
+
+/* The number in a variable, or fallback. */
+static int number(const char *variable, int fallback)
+{
+    const char *text = variable ? getenv(variable) : NULL;
+    char *end;
+    long value;
+
+    if (!text || !*text)
+        return fallback;
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (errno != 0 || *end || value < 0 || value > INT_MAX)
+        return fallback;
+    return (int) value;
+}
+
+static bool is_set(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text && *text;
+}
+
+bool mo_launcher_find(mo_launcher *launcher)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const family *f = &families[i];
+
+        if (!is_set(f->sign))
+            continue;
+        launcher->name = f->name;
+        launcher->rank = number(f->rank, -1);
+        launcher->n_ranks = number(f->size, 0);
+        launcher->one_host = launcher->n_ranks > 0 &&
+                             number(f->local_size, 0) == launcher->n_ranks;
+        launcher->job = getenv(f->job);
+        return true;
+    }
+    return false;
+}

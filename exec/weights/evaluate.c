@@ -1,0 +1,174 @@
+#include "exec/weights/evaluate.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "exec/backend/backend.h"
+#include "exec/op/call.h"
+
+/* The tensors of one operator by their number as operands: inputs, outputs,
+ * temporaries. */
+typedef struct scene {
+    const mo_backend *backend;
+    mo_unit *unit;
+    mo_arena *arena;
+    mo_dense *tensors;
+    int n_in, n_out, n_tensors;
+} scene;
+
+static mo_status fill_scene(scene *s, const mo_site *site,
+                            const mo_lowered *lowered, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    s->n_in = site->n_in;
+    s->n_out = site->n_out;
+    s->n_tensors = site->n_in + site->n_out + lowered->n_temps;
+    s->tensors =
+        mo_arena_array(s->arena, (size_t) s->n_tensors + 1, sizeof *s->tensors);
+    if (!s->tensors)
+        return mo_fail_memory(err);
+    for (int i = 0; i < site->n_in; i++)
+        s->tensors[i] =
+            (mo_dense){ .desc = site->in[i], .data = site->value[i]->data };
+    for (int i = s->n_in; status == MO_OK && i < s->n_tensors; i++) {
+        int behind = i - s->n_in;
+        const mo_desc *desc = behind < s->n_out
+                                  ? &site->out[behind]
+                                  : &lowered->temps[behind - s->n_out];
+
+        status = mo_dense_new(desc, &s->tensors[i], err);
+    }
+    return status;
+}
+
+/* A call with its tensors, as the backend wants them. */
+typedef struct operands {
+    mo_call_operand *in;
+    mo_desc *out;
+    const void **from;
+    void **to;
+} operands;
+
+static mo_status make_operands(const scene *s, const mo_call *call, operands *o,
+                               mo_error *err)
+{
+    size_t n_in = (size_t) call->n_in + 1, n_out = (size_t) call->n_out + 1;
+
+    o->in = mo_arena_array(s->arena, n_in, sizeof *o->in);
+    o->out = mo_arena_array(s->arena, n_out, sizeof *o->out);
+    o->from = mo_arena_array(s->arena, n_in, sizeof *o->from);
+    o->to = mo_arena_array(s->arena, n_out, sizeof *o->to);
+    if (!o->in || !o->out || !o->from || !o->to)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+static mo_status run_call(const scene *s, const mo_call *call,
+                          const operands *o, mo_error *err)
+{
+    const mo_backend *backend = s->backend;
+    mo_kernel *kernel = NULL;
+    void *workspace = NULL;
+    size_t bytes = 0;
+    mo_status status =
+        backend->prepare(s->unit, call, o->in, o->out, &kernel, &bytes, err);
+
+    if (status == MO_OK && bytes > 0)
+        status = backend->alloc(s->unit, bytes, &workspace, err);
+    if (status == MO_OK)
+        status = backend->run(s->unit, kernel, o->from, o->to, workspace, err);
+    if (workspace)
+        backend->release(s->unit, workspace);
+    backend->drop(s->unit, kernel);
+    return status;
+}
+
+static mo_status do_call(const scene *s, const mo_call *call, mo_error *err)
+{
+    operands o = { 0 };
+    mo_status status = make_operands(s, call, &o, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < call->n_in; i++) {
+        o.in[i].desc = s->tensors[call->in[i]].desc;
+        o.from[i] = s->tensors[call->in[i]].data;
+    }
+    for (int i = 0; i < call->n_out; i++) {
+        o.out[i] = s->tensors[call->out[i]].desc;
+        o.to[i] = s->tensors[call->out[i]].data;
+    }
+    return run_call(s, call, &o, err);
+}
+
+static mo_status do_calls(scene *s, const mo_site *site, mo_dense *outputs,
+                          mo_error *err)
+{
+    mo_lowered lowered = { 0 };
+    mo_status status = mo_op_lower(site, s->arena, &lowered, err);
+
+    if (status == MO_OK)
+        status = fill_scene(s, site, &lowered, err);
+    for (int i = 0; status == MO_OK && i < lowered.n_calls; i++)
+        status = do_call(s, &lowered.calls[i], err);
+    for (int i = 0; status == MO_OK && i < site->n_out; i++) {
+        outputs[i] = s->tensors[s->n_in + i];
+        s->tensors[s->n_in + i] = (mo_dense){ 0 };
+    }
+    return status;
+}
+
+static mo_status open_scene(scene *s, mo_error *err)
+{
+    const mo_unit_options alone = { .threads = 1 };
+
+    s->backend = &mo_backend_cpu;
+    s->arena = mo_arena_new();
+    if (!s->arena)
+        return mo_fail_memory(err);
+    return s->backend->open(&alone, &s->unit, err);
+}
+
+static void close_scene(scene *s)
+{
+    for (int i = s->n_in; s->tensors && i < s->n_tensors; i++)
+        mo_dense_clear(&s->tensors[i]);
+    if (s->unit)
+        s->backend->close(s->unit);
+    mo_arena_free(s->arena);
+}
+
+mo_status mo_evaluate(const mo_site *site, mo_dense *outputs, mo_error *err)
+{
+    scene s = { 0 };
+    mo_status status = open_scene(&s, err);
+
+    if (status == MO_OK)
+        status = do_calls(&s, site, outputs, err);
+    close_scene(&s);
+    return status;
+}
+
+mo_status mo_evaluate_call(const mo_call *call, const mo_dense *in,
+                           mo_dense *out, mo_error *err)
+{
+    scene s = { 0 };
+    operands o = { 0 };
+    mo_status status = open_scene(&s, err);
+
+    if (status == MO_OK)
+        status = make_operands(&s, call, &o, err);
+    for (int i = 0; i < call->n_in && status == MO_OK; i++) {
+        o.in[i].desc = in[i].desc;
+        o.from[i] = in[i].data;
+    }
+    for (int i = 0; i < call->n_out && status == MO_OK; i++) {
+        o.out[i] = out[i].desc;
+        o.to[i] = out[i].data;
+    }
+    if (status == MO_OK)
+        status = run_call(&s, call, &o, err);
+    close_scene(&s);
+    return status;
+}

@@ -1,0 +1,136 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "exec/weights/constants_internal.h"
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+static void trim(const char **text, size_t *length)
+{
+    while (*length > 0 && strchr(" [\"", (*text)[0]))
+        (*text)++, (*length)--;
+    while (*length > 0 && strchr(" ]\"", (*text)[*length - 1]))
+        (*length)--;
+}
+
+/* Integers exactly, whatever their size; infinities by name. */
+static bool put_number(const char *text, size_t length, mo_dense *value,
+                       int64_t i)
+{
+    int64_t integer;
+    double real;
+
+    trim(&text, &length);
+    if (mo_number_read_int(text, length, &integer) == MO_NUMBER_OK)
+        mo_dense_put_int(value, i, integer);
+    else if (mo_number_read_double(text, length, &real) == MO_NUMBER_OK)
+        mo_dense_put(value, i, real);
+    else if (is_word(text, length, "inf"))
+        mo_dense_put(value, i, INFINITY);
+    else if (is_word(text, length, "-inf"))
+        mo_dense_put(value, i, -INFINITY);
+    else
+        return false;
+    return true;
+}
+
+/* Repeats the first element. */
+static void fill(mo_dense *value)
+{
+    int64_t n = mo_desc_elements(&value->desc);
+    size_t size = mo_elem_bytes(value->desc.elem);
+    char *data = value->data;
+
+    for (int64_t i = 1; i < n; i++)
+        memcpy(data + (size_t) i * size, data, size);
+}
+
+mo_status mo_constants_numbers(const char *text, size_t length, mo_dense *value,
+                               mo_error *err)
+{
+    int64_t n = mo_desc_elements(&value->desc), count = 0;
+
+    trim(&text, &length);
+    while (length > 0 || count > 0) {
+        const char *comma = memchr(text, ',', length);
+        size_t part = comma ? (size_t) (comma - text) : length;
+
+        if (count < n && !put_number(text, part, value, count))
+            return mo_fail(err, MO_E_INPUT,
+                           "'%.*s' is no number; write decimal ones, with "
+                           "commas between them",
+                           part > 40 ? 40 : (int) part, text);
+        count++;
+        if (!comma)
+            break;
+        text = comma + 1;
+        length -= part + 1;
+    }
+    if (count == 1 && n > 1)
+        fill(value);
+    else if (count != n)
+        return mo_fail(err, MO_E_INPUT,
+                       "there are %lld numbers where %lld belong",
+                       (long long) count, (long long) n);
+    return MO_OK;
+}
+
+/* 0 on the diagonal of the last two dimensions and below, -infinity above. */
+static void put_causal(mo_dense *value)
+{
+    const mo_shape *shape = &value->desc.shape;
+    int64_t n = mo_desc_elements(&value->desc);
+    int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+    int64_t rows = shape->rank > 1 ? shape->dims[shape->rank - 2] : 1;
+
+    for (int64_t i = 0; i < n; i++)
+        if (i % columns > i / columns % rows)
+            mo_dense_put(value, i, -INFINITY);
+}
+
+/* The part of "0:...;2:..." for the port; false when there is none. */
+static bool find_port(const char *text, size_t length, int port,
+                      const char **part, size_t *part_length)
+{
+    while (length > 0) {
+        const char *stop = memchr(text, ';', length);
+        size_t size = stop ? (size_t) (stop - text) : length;
+        const char *colon = memchr(text, ':', size);
+        int64_t number;
+
+        if (colon &&
+            mo_number_read_int(text, (size_t) (colon - text), &number) ==
+                MO_NUMBER_OK &&
+            number == port) {
+            *part = colon + 1;
+            *part_length = size - (size_t) (colon + 1 - text);
+            return true;
+        }
+        size += stop != NULL;
+        text += size;
+        length -= size;
+    }
+    return false;
+}
+
+mo_status mo_constants_told(const mo_op *op, int port, mo_dense *value,
+                            bool *told, mo_error *err)
+{
+    const char *text, *part = NULL;
+    size_t length, size = 0;
+
+    text = op->attrs ? mo_json_find(op->attrs, "values", &length) : NULL;
+    *told = text && length >= 2 && text[0] == '"' &&
+            find_port(text + 1, length - 2, port, &part, &size);
+    if (!*told)
+        return MO_OK;
+    if (!is_word(part, size, "causal"))
+        return mo_constants_numbers(part, size, value, err);
+    put_causal(value);
+    return MO_OK;
+}

@@ -1,0 +1,266 @@
+#include <config.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/number.h"
+#include "exec/weights/constants_internal.h"
+#include "ingest/dtype.h"
+
+/* "file:offset:size:dtype:shape", in pieces. */
+typedef struct place {
+    const char *file;
+    size_t file_length;
+    int64_t offset, size;
+    mo_desc desc;
+} place;
+
+/* The last colon before end, or NULL: a file's name may have colons, too. */
+static const char *colon_before(const char *text, const char *end)
+{
+    while (end > text && end[-1] != ':')
+        end--;
+    return end > text ? end - 1 : NULL;
+}
+
+static bool read_number(const char *from, const char *end, int64_t *number)
+{
+    return mo_number_read_int(from, (size_t) (end - from), number) ==
+               MO_NUMBER_OK &&
+           *number >= 0;
+}
+
+static mo_status refuse(const mo_op *op, mo_error *err)
+{
+    return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
+                      "constant '%.80s' has weights '%.80s', which are not "
+                      "file:offset:size:dtype:shape; export the graph again",
+                      op->name, op->weights);
+}
+
+static mo_status read_type(const mo_op *op, const char *text, size_t length,
+                           mo_elem *elem, mo_error *err)
+{
+    const char *dtype = mo_dtype_find(text, length);
+
+    if (dtype && mo_elem_of(dtype, elem))
+        return MO_OK;
+    return mo_fail_at(err, MO_E_SUPPORT, NULL, op->line,
+                      "constant '%.80s' has elements of type '%.*s', which "
+                      "cannot be run; export the model with another precision",
+                      op->name, length > 40 ? 40 : (int) length, text);
+}
+
+static mo_status read_place(const mo_op *op, place *p, mo_error *err)
+{
+    const char *text = op->weights, *end = text + strlen(text);
+    const char *colon[4]; /* behind file, offset, size, dtype */
+
+    for (int i = 3; i >= 0; i--) {
+        colon[i] = colon_before(text, i == 3 ? end : colon[i + 1]);
+        if (!colon[i])
+            return refuse(op, err);
+    }
+    p->file = text;
+    p->file_length = (size_t) (colon[0] - text);
+    if (p->file_length == 0 ||
+        !read_number(colon[0] + 1, colon[1], &p->offset) ||
+        !read_number(colon[1] + 1, colon[2], &p->size) ||
+        mo_shape_read(colon[3] + 1, (size_t) (end - colon[3] - 1),
+                      &p->desc.shape) != MO_SHAPE_OK)
+        return refuse(op, err);
+    return read_type(op, colon[2] + 1, (size_t) (colon[3] - colon[2] - 1),
+                     &p->desc.elem, err);
+}
+
+mo_status mo_constants_stored(const mo_op *op, mo_desc *desc, mo_error *err)
+{
+    place p;
+    mo_status status = read_place(op, &p, err);
+
+    if (status == MO_OK)
+        *desc = p.desc;
+    return status;
+}
+
+static char *join(const char *folder, const char *name)
+{
+    bool plain = !folder || folder[0] == '\0' || name[0] == '/';
+    size_t room = (plain ? 0 : strlen(folder)) + strlen(name) + 2;
+    char *path = malloc(room);
+
+    if (path)
+        snprintf(path, room, "%s%s%s", plain ? "" : folder, plain ? "" : "/",
+                 name);
+    return path;
+}
+
+static mo_status open_file(mo_constants *c, mo_weight_file *file, mo_error *err)
+{
+    mo_status status;
+
+    errno = 0;
+    status = mo_mapped_open(file->path, &file->mapped, err);
+    if (status == MO_OK)
+        return MO_OK;
+    file->missing = errno == ENOENT;
+    if (file->missing && c->options.random)
+        return MO_OK;
+    if (!file->missing)
+        return status;
+    return mo_fail_at(err, MO_E_IO, file->path, 0,
+                      "is missing, and the values of constants with it; put it "
+                      "there, or run with --random-weights");
+}
+
+static mo_status add_file(mo_constants *c, const place *p,
+                          mo_weight_file **file, mo_error *err)
+{
+    mo_weight_file new = { .name = mo_arena_text(c->arena, p->file,
+                                                 p->file_length) };
+    mo_status status = new.name
+                           ? MO_PUSH(c->files, c->n_files, c->files_room, err)
+                           : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    new.path = join(c->options.folder, new.name);
+    if (!new.path)
+        return mo_fail_memory(err);
+    status = open_file(c, &new, err);
+    if (status != MO_OK) {
+        free(new.path);
+        return status;
+    }
+    c->files[c->n_files] = new;
+    *file = &c->files[c->n_files++];
+    return MO_OK;
+}
+
+static mo_status find_file(mo_constants *c, const place *p,
+                           mo_weight_file **file, mo_error *err)
+{
+    for (size_t i = 0; i < c->n_files; i++)
+        if (strlen(c->files[i].name) == p->file_length &&
+            memcmp(c->files[i].name, p->file, p->file_length) == 0) {
+            *file = &c->files[i];
+            return MO_OK;
+        }
+    return add_file(c, p, file, err);
+}
+
+void mo_constants_close_files(mo_constants *c)
+{
+    for (size_t i = 0; i < c->n_files; i++) {
+        mo_mapped_close(&c->files[i].mapped);
+        free(c->files[i].path);
+    }
+    free(c->files);
+}
+
+mo_status mo_constants_is_missing(mo_constants *c, const mo_op *op,
+                                  bool *missing, mo_error *err)
+{
+    mo_weight_file *file = NULL;
+    place p;
+    mo_status status = read_place(op, &p, err);
+
+    if (status == MO_OK)
+        status = find_file(c, &p, &file, err);
+    if (status == MO_OK)
+        *missing = file->missing;
+    return status;
+}
+
+/* OpenVINO stores a byte for a tensor without elements. */
+static bool has_size(const place *p, const mo_desc *desc)
+{
+    int64_t bytes = mo_desc_bytes(desc);
+
+    return p->size == bytes || (bytes == 0 && p->size == 1);
+}
+
+static mo_status check_place(const mo_op *op, const place *p,
+                             const mo_weight_file *file, const mo_desc *desc,
+                             mo_error *err)
+{
+    char wanted[MO_DESC_TEXT_SIZE];
+
+    if (!mo_desc_equal(desc, &p->desc) || !has_size(p, desc))
+        return mo_fail_at(err, MO_E_INPUT, file->path, 0,
+                          "constant '%.80s' has %lld bytes there, which are "
+                          "not its %s; export the model again",
+                          op->name, (long long) p->size,
+                          mo_desc_say(desc, wanted));
+    if (p->offset > INT64_MAX - p->size ||
+        (uint64_t) (p->offset + p->size) > file->mapped.size)
+        return mo_fail_at(err, MO_E_INPUT, file->path, 0,
+                          "is too short: constant '%.80s' is at byte %lld and "
+                          "%lld bytes long, the file has %zu; copy it again, "
+                          "or run with --random-weights without it",
+                          op->name, (long long) p->offset, (long long) p->size,
+                          file->mapped.size);
+    return MO_OK;
+}
+
+/* Does it lie as values must: where a number of its type may be, and booleans
+ * 0 or 1? */
+static bool can_stay(const mo_desc *desc, const unsigned char *data)
+{
+    int64_t n = mo_desc_elements(desc);
+
+    if ((uintptr_t) data % mo_elem_bytes(desc->elem) != 0)
+        return false;
+    for (int64_t i = 0; i < n && desc->elem == MO_BOOL; i++)
+        if (data[i] > 1)
+            return false;
+    return true;
+}
+
+static mo_status copy(const mo_desc *desc, const unsigned char *data,
+                      mo_dense *value, mo_error *err)
+{
+    mo_status status = mo_dense_new(desc, value, err);
+    size_t bytes = (size_t) mo_desc_bytes(desc);
+    unsigned char *to = value->data;
+
+    if (status != MO_OK)
+        return status;
+    if (bytes > 0)
+        memcpy(to, data, bytes);
+    for (size_t i = 0; i < bytes && desc->elem == MO_BOOL; i++)
+        to[i] = to[i] != 0;
+    return MO_OK;
+}
+
+mo_status mo_constants_from_file(mo_constants *c, const mo_op *op,
+                                 const mo_desc *desc, mo_dense *value,
+                                 bool *missing, mo_error *err)
+{
+    mo_weight_file *file = NULL;
+    const unsigned char *data;
+    place p;
+    mo_status status = read_place(op, &p, err);
+
+    *missing = false;
+    if (status == MO_OK)
+        status = find_file(c, &p, &file, err);
+    if (status != MO_OK)
+        return status;
+    *missing = file->missing;
+    if (*missing)
+        return MO_OK;
+    status = check_place(op, &p, file, desc, err);
+    if (status != MO_OK)
+        return status;
+    if (mo_desc_bytes(desc) == 0)
+        return mo_dense_new(desc, value, err);
+    data = (const unsigned char *) file->mapped.data + p.offset;
+    if (!can_stay(desc, data))
+        return copy(desc, data, value, err);
+    *value = (mo_dense){ *desc, (void *) (uintptr_t) data, false };
+    return MO_OK;
+}

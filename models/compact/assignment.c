@@ -1,0 +1,128 @@
+/* Where ops run, and that they do so within their windows. */
+#include "models/compact/compact.h"
+
+/* So many ops, from the first on, keep devices that are equal apart.  Those
+ * that follow have little to say: a device is new to few ops. */
+enum { SYMMETRY_OPS = 16 };
+
+static void assign(const mo_compact *c, mo_sink *sink)
+{
+    mo_sink_family(sink, "assign");
+    for (int i = 0; i < c->x->n; i++) {
+        for (int k = 0; k < c->x->n_devices; k++)
+            if (mo_compact_place(c, i, k) >= 0)
+                mo_term(sink, mo_compact_place(c, i, k), 1);
+        mo_row(sink, MO_EQ, 1);
+    }
+}
+
+static void colocate(const mo_compact *c, mo_sink *sink)
+{
+    const mo_instance *x = c->x;
+
+    mo_sink_family(sink, "group");
+    for (int i = 0; i < x->n; i++) {
+        int first = x->group[i] == MO_FREE ? i : c->leader[x->group[i]];
+
+        for (int k = 0; k < x->n_devices && first != i; k++)
+            if (mo_compact_place(c, i, k) >= 0) {
+                mo_term(sink, mo_compact_place(c, i, k), 1);
+                mo_term(sink, mo_compact_place(c, first, k), -1);
+                mo_row(sink, MO_EQ, 0);
+            }
+    }
+}
+
+/* s_i >= sum_k head_ik x_ik, where it says more than the bound of s_i. */
+static void keep_head(const mo_compact *c, int i, mo_sink *sink)
+{
+    const int64_t *head = c->frame->head_ns + (int64_t) i * c->x->n_devices;
+    bool differs = false;
+
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (mo_compact_place(c, i, k) >= 0)
+            differs = differs || head[k] > c->frame->est_ns[i];
+    if (!differs)
+        return;
+    mo_term(sink, mo_compact_start(c, i), 1);
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (mo_compact_place(c, i, k) >= 0)
+            mo_term(sink, mo_compact_place(c, i, k),
+                    -mo_compact_time(c, head[k]));
+    mo_row(sink, MO_GE, 0);
+}
+
+/* s_i + sum_k (p_ik + tail_ik) x_ik <= w, which says more than a bound would:
+ * it holds for any makespan.  For a sink there is nothing but this row. */
+static void keep_tail(const mo_compact *c, int i, mo_sink *sink)
+{
+    const int64_t *tail = c->frame->tail_ns + (int64_t) i * c->x->n_devices;
+
+    mo_term(sink, 0, 1);
+    mo_term(sink, mo_compact_start(c, i), -1);
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (mo_compact_place(c, i, k) >= 0)
+            mo_term(
+                sink, mo_compact_place(c, i, k),
+                -mo_compact_time(c, mo_instance_p_ns(c->x, i, k) + tail[k]));
+    mo_row(sink, MO_GE, 0);
+}
+
+/* Where the bound of s_i does not say it for every device. */
+static bool needs_tail(const mo_compact *c, int i)
+{
+    int64_t first = INT64_MIN;
+
+    if (c->x->out_start[i] == c->x->out_start[i + 1])
+        return true;
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (mo_compact_place(c, i, k) >= 0) {
+            int64_t latest = mo_items_latest_start(c->frame, i, k);
+
+            if (latest < c->frame->est_ns[i] ||
+                (first != INT64_MIN && latest != first))
+                return true;
+            first = latest;
+        }
+    return false;
+}
+
+static void keep_windows(const mo_compact *c, mo_sink *sink)
+{
+    mo_sink_family(sink, "head");
+    for (int i = 0; i < c->x->n; i++)
+        keep_head(c, i, sink);
+    mo_sink_family(sink, "tail");
+    for (int i = 0; i < c->x->n; i++)
+        if (needs_tail(c, i))
+            keep_tail(c, i, sink);
+}
+
+/* Among equal devices the smaller number comes into use first: op i may be on k
+ * only if an op before it is on k's twin. */
+static void order_twins(const mo_compact *c, mo_sink *sink)
+{
+    const mo_instance *x = c->x;
+    int n = x->n < SYMMETRY_OPS ? x->n : SYMMETRY_OPS;
+
+    mo_sink_family(sink, "twin");
+    for (int k = 0; k < x->n_devices; k++)
+        for (int i = 0; i < n && c->frame->twin[k] != MO_FREE; i++) {
+            if (mo_compact_place(c, i, k) < 0)
+                continue;
+            mo_term(sink, mo_compact_place(c, i, k), 1);
+            for (int j = 0; j < i; j++)
+                if (mo_compact_place(c, j, c->frame->twin[k]) >= 0)
+                    mo_term(sink, mo_compact_place(c, j, c->frame->twin[k]),
+                            -1);
+            mo_row(sink, MO_LE, 0);
+        }
+}
+
+void mo_compact_place_rows(const mo_compact *c, mo_sink *sink)
+{
+    assign(c, sink);
+    colocate(c, sink);
+    keep_windows(c, sink);
+    order_twins(c, sink);
+}

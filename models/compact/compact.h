@@ -1,0 +1,155 @@
+/*
+ * compact.h - what the files of the compact formulation share: where its
+ * columns are, and how sums over them are written into a row.
+ */
+#ifndef MO_MODELS_COMPACT_COMPACT_H
+#define MO_MODELS_COMPACT_COMPACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/frame/frame.h"
+#include "models/compact/transfer_items.h"
+#include "models/compact/op_pair_set.h"
+#include "models/frame/memory_rows.h"
+#include "models/sink/sink.h"
+
+/* Columns o_i_j and o_j_i of a pair of ops, i < j; -1: there is none, since
+ * there is no time for that order. */
+typedef struct mo_order {
+    int j;
+    int forward, backward;
+} mo_order;
+
+/* What is sent in the start, and when; start_ns says something of what stays,
+ * too: when it could have been. */
+typedef struct mo_start_item {
+    bool sent;
+    int a, b;
+    int64_t start_ns, end_ns;
+} mo_start_item;
+
+/* A segment between two ops of the chain that something was proven of, and
+ * where these may be together. */
+typedef struct mo_compact_segment {
+    size_t pair; /* of the frame's strength */
+    int arc_start, n_arcs;
+    int first; /* g of its first arc; -1: places tell by themselves */
+} mo_compact_segment;
+
+typedef struct mo_compact {
+    const mo_frame *frame;
+    const mo_instance *x;
+    mo_items *items;
+    mo_memory_rows *memory;
+    mo_start_item *start; /* by item; NULL: no start */
+    int *leader;          /* by group: its first op */
+
+    /* Columns.  The makespan is 0; order of ops, meetings and order of
+     * transfers come as their pairs do. */
+    int *place;      /* x of i, k at i * K + k; -1: never there */
+    int first_start; /* s of op 0 */
+    int *send;       /* t by item; -1: never sent, or no matter when */
+    int first_arc;   /* y of arc 0 */
+    mo_order *orders;
+    int64_t *order_start; /* pairs of op i: [order_start[i], ...[i + 1]) */
+    mo_meets meets;
+    int first_meet; /* m of pair 0 */
+    int first_send_order;
+    int first_segment; /* g of segment 0 */
+    mo_compact_segment *segments;
+    int n_segments;
+    mo_arc *segment_arcs;
+
+    /* Times in units: of i on k, and of an item on its arcs. */
+    double *run;
+    double *delay;
+    int64_t *delay_start; /* by item */
+} mo_compact;
+
+/* Two transfers that may share a resource.  forward: there is a column h_I_J,
+ * the first before the second; backward: h_J_I. */
+typedef struct mo_send_pair {
+    int first, second; /* items */
+    bool fixed;        /* alike: the first goes first, without columns */
+    bool forward, backward;
+} mo_send_pair;
+
+typedef void mo_send_pair_take(void *context, const mo_send_pair *pair);
+
+/* Every pair of transfers that has rows, always in the same order. */
+void mo_compact_send_pairs(const mo_compact *c, mo_send_pair_take *take,
+                           void *context);
+
+/*
+ * The resources both of a pair may need, one after the other:
+ *
+ *     for (mo_common at = mo_common_begin(c, first, second);
+ *          mo_common_next(&at);)
+ *         ... at.resource ...
+ */
+typedef struct mo_common {
+    const mo_use *u, *v, *u_end, *v_end; /* uses that are still to come */
+    int resource;
+    bool forward, backward; /* is there time for the first to be first, ... */
+    bool open;              /* windows do not keep them apart there */
+} mo_common;
+
+mo_common mo_common_begin(const mo_compact *c, int first, int second);
+bool mo_common_next(mo_common *at);
+
+/* Finds the pairs of ops that need a column m, and counts the columns h. */
+mo_status mo_compact_send_count(mo_compact *c, int64_t *n_columns,
+                                mo_error *err);
+
+/* compact_start.c: values in the heuristic's solution. */
+mo_status mo_compact_start_make(mo_compact *c, mo_error *err);
+double mo_compact_start_order(const mo_compact *c, int i, int j);
+double mo_compact_start_meet(const mo_compact *c, int i, int j);
+double mo_compact_start_arc(const mo_compact *c, const mo_item *item,
+                            mo_arc arc);
+double mo_compact_start_send_order(const mo_compact *c, int first, int second);
+
+/* compact_strength.c: finds the segments and numbers their columns from
+ * first_segment on; declares these. */
+mo_status mo_compact_strength_find(mo_compact *c, mo_error *err);
+void mo_compact_strength_columns(const mo_compact *c, mo_sink *sink);
+
+/* All columns, but those of the memory rows last, by the ids above. */
+void mo_compact_columns(void *state, mo_sink *sink);
+
+/* Families of rows, a file each. */
+void mo_compact_place_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_flow_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_order_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_send_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_load_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_strength_rows(const mo_compact *c, mo_sink *sink);
+
+/* Sums as terms of a row, all times sign. */
+void mo_compact_run(const mo_compact *c, mo_sink *sink, int op, double sign);
+void mo_compact_delay(const mo_compact *c, mo_sink *sink, int item,
+                      double sign);
+
+/* The pair of two ops, or NULL where nothing of their order is decided. */
+const mo_order *mo_compact_order(const mo_compact *c, int i, int j);
+
+static inline int mo_compact_place(const mo_compact *c, int op, int device)
+{
+    return c->place[(int64_t) op * c->x->n_devices + device];
+}
+
+static inline int mo_compact_start(const mo_compact *c, int op)
+{
+    return c->first_start + op;
+}
+
+static inline int mo_compact_arc(const mo_compact *c, const mo_item *item,
+                                 int arc)
+{
+    return c->first_arc + item->arc_start + arc;
+}
+
+double mo_compact_time(const mo_compact *c, int64_t ns);
+
+#endif

@@ -1,0 +1,99 @@
+#include "models/compact/disjunctive_pairs.h"
+
+/* May first end before second starts, both on device? */
+static bool has_time(const mo_frame *f, int first, int second, int device)
+{
+    int64_t n_devices = f->x->n_devices;
+
+    return f->head_ns[first * n_devices + device] +
+               mo_instance_p_ns(f->x, first, device) +
+               mo_instance_p_ns(f->x, second, device) +
+               f->tail_ns[second * n_devices + device] <=
+           f->horizon_ns;
+}
+
+/* Has first ended when second can start at all, both on device? */
+static bool is_settled(const mo_frame *f, int first, int second, int device)
+{
+    int64_t n_devices = f->x->n_devices;
+
+    return f->horizon_ns - f->tail_ns[first * n_devices + device] <=
+           f->head_ns[second * n_devices + device];
+}
+
+mo_meeting mo_pairs_meeting(const mo_frame *frame, int i, int j, int device)
+{
+    bool forward, backward;
+
+    if (!mo_frame_allowed(frame, i, device) ||
+        !mo_frame_allowed(frame, j, device))
+        return MO_MEETING_NONE;
+    if ((mo_instance_p_ns(frame->x, i, device) == 0 &&
+         mo_instance_p_ns(frame->x, j, device) == 0) ||
+        is_settled(frame, i, j, device) || is_settled(frame, j, i, device))
+        return MO_MEETING_SETTLED;
+    forward = has_time(frame, i, j, device);
+    backward = has_time(frame, j, i, device);
+    if (forward)
+        return backward ? MO_MEETING_EITHER : MO_MEETING_FORWARD;
+    return backward ? MO_MEETING_BACKWARD : MO_MEETING_CLASH;
+}
+
+/* Fills in the rest of a pair; is there anything to decide? */
+static bool look_at(mo_pairs *pairs)
+{
+    const mo_frame *f = pairs->frame;
+    bool any = false;
+
+    pairs->forward = pairs->backward = false;
+    for (int k = 0; k < f->x->n_devices; k++) {
+        mo_meeting meeting = mo_pairs_meeting(f, pairs->i, pairs->j, k);
+        if (meeting == MO_MEETING_NONE || meeting == MO_MEETING_SETTLED)
+            continue;
+        any = true;
+        if (meeting == MO_MEETING_FORWARD || meeting == MO_MEETING_EITHER)
+            pairs->forward = true;
+        if (meeting == MO_MEETING_BACKWARD || meeting == MO_MEETING_EITHER)
+            pairs->backward = true;
+    }
+    return any;
+}
+
+/* The windows over all devices are apart: nothing to ask of any of them. */
+static bool is_far(const mo_frame *f, int i, int j)
+{
+    return f->lct_ns[i] <= f->est_ns[j] || f->lct_ns[j] <= f->est_ns[i];
+}
+
+void mo_pairs_begin(const mo_frame *frame, mo_pairs *pairs)
+{
+    *pairs = (mo_pairs){ .frame = frame };
+}
+
+/* Where the ops end that i may be incomparable with: no further than the next
+ * clean cut, and nowhere if it is one. */
+static int end_of(mo_pairs *pairs)
+{
+    const mo_frame *f = pairs->frame;
+
+    while (pairs->next_cut < f->n_cuts && f->cuts[pairs->next_cut] < pairs->i)
+        pairs->next_cut++;
+    return pairs->next_cut < f->n_cuts ? f->cuts[pairs->next_cut] : f->x->n;
+}
+
+bool mo_pairs_next(mo_pairs *pairs)
+{
+    const mo_frame *f = pairs->frame;
+
+    for (; pairs->i < f->x->n; pairs->i++) {
+        int end = end_of(pairs);
+        if (pairs->j < pairs->i)
+            pairs->j = pairs->i;
+        while (++pairs->j < end)
+            if (!is_far(f, pairs->i, pairs->j) &&
+                mo_frame_incomparable(f, pairs->i, pairs->j) && look_at(pairs))
+                return true;
+        pairs->j = 0;
+    }
+    return false;
+}

@@ -1,0 +1,52 @@
+/*
+ * pairs.h - the pairs of ops whose order on a device a model has to decide.
+ *
+ *     mo_pairs pairs;
+ *
+ *     mo_pairs_begin(frame, &pairs);
+ *     while (mo_pairs_next(&pairs))
+ *         ... pairs.i, pairs.j ...
+ *
+ * Pairs come by i, then j, and are the same whenever asked for.  Left out are
+ * those with a path between them, those that share no device, and those that
+ * the frame's windows keep apart wherever they meet, provided the model has
+ * these windows device by device: head[i,k] <= start and end <= horizon -
+ * tail[i,k] whenever i is on k.
+ */
+#ifndef MO_MODELS_COMPACT_DISJUNCTIVE_PAIRS_H
+#define MO_MODELS_COMPACT_DISJUNCTIVE_PAIRS_H
+
+#include <stdbool.h>
+
+#include "models/frame/frame.h"
+
+/* What there is to decide when i and j are both on one device. */
+typedef enum mo_meeting {
+    MO_MEETING_NONE,     /* nothing: one of them may not run there */
+    MO_MEETING_SETTLED,  /* nothing: the windows there keep them apart, or
+                            neither of them takes time */
+    MO_MEETING_FORWARD,  /* i must end before j starts: no time the other way */
+    MO_MEETING_BACKWARD, /* j must end before i starts */
+    MO_MEETING_EITHER,
+    MO_MEETING_CLASH /* no time either way: never both of them here */
+} mo_meeting;
+
+/* For two incomparable ops on a device. */
+mo_meeting mo_pairs_meeting(const mo_frame *frame, int i, int j, int device);
+
+typedef struct mo_pairs {
+    const mo_frame *frame;
+    int i, j;               /* i < j, incomparable */
+    bool forward, backward; /* on some device i, or j, may be first and nothing
+                               else says so; neither: they clash wherever they
+                               meet and are not settled */
+    int next_cut;           /* the first of the frame's cuts that is not before
+                               i, by its number */
+} mo_pairs;
+
+void mo_pairs_begin(const mo_frame *frame, mo_pairs *pairs);
+
+/* Moves on to the next pair; false when there is none. */
+bool mo_pairs_next(mo_pairs *pairs);
+
+#endif

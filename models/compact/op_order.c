@@ -1,0 +1,112 @@
+/* Two ops on one device: which of them is first. */
+#include "models/compact/compact.h"
+#include "models/compact/disjunctive_pairs.h"
+
+const mo_order *mo_compact_order(const mo_compact *c, int i, int j)
+{
+    int low = i < j ? i : j, high = i < j ? j : i;
+    int64_t begin = c->order_start[low], end = c->order_start[low + 1];
+
+    while (begin < end) {
+        int64_t middle = begin + (end - begin) / 2;
+
+        if (c->orders[middle].j < high)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < c->order_start[low + 1] && c->orders[begin].j == high
+               ? &c->orders[begin]
+               : NULL;
+}
+
+/* o_i_j + o_j_i, those of them that can be on the device. */
+static void order_terms(const mo_order *order, mo_meeting meeting,
+                        mo_sink *sink)
+{
+    if (meeting == MO_MEETING_FORWARD || meeting == MO_MEETING_EITHER)
+        mo_term(sink, order->forward, 1);
+    if (meeting == MO_MEETING_BACKWARD || meeting == MO_MEETING_EITHER)
+        mo_term(sink, order->backward, 1);
+}
+
+static bool is_decided(mo_meeting meeting)
+{
+    return meeting != MO_MEETING_NONE && meeting != MO_MEETING_SETTLED;
+}
+
+/* Ops of one group meet wherever they are: o_i_j + o_j_i >= 1 says it for all
+ * devices at once, if it is to be said for all. */
+static bool meet_everywhere(const mo_compact *c, int i, int j)
+{
+    if (!mo_items_together(c->frame, i, j))
+        return false;
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (mo_pairs_meeting(c->frame, i, j, k) == MO_MEETING_SETTLED)
+            return false;
+    return true;
+}
+
+/* o_i_j + o_j_i >= x_i_k + x_j_k - 1 */
+static void meet_rows(const mo_compact *c, int i, const mo_order *order,
+                      mo_sink *sink)
+{
+    for (int k = 0; k < c->x->n_devices; k++) {
+        mo_meeting meeting = mo_pairs_meeting(c->frame, i, order->j, k);
+
+        if (!is_decided(meeting))
+            continue;
+        order_terms(order, meeting, sink);
+        mo_term(sink, mo_compact_place(c, i, k), -1);
+        mo_term(sink, mo_compact_place(c, order->j, k), -1);
+        mo_row(sink, MO_GE, -1);
+    }
+}
+
+static void meet_pair(const mo_compact *c, int i, const mo_order *order,
+                      mo_sink *sink)
+{
+    bool any = order->forward >= 0 || order->backward >= 0;
+
+    if (!any || !meet_everywhere(c, i, order->j)) {
+        meet_rows(c, i, order, sink);
+        return;
+    }
+    if (order->forward >= 0)
+        mo_term(sink, order->forward, 1);
+    if (order->backward >= 0)
+        mo_term(sink, order->backward, 1);
+    mo_row(sink, MO_GE, 1);
+}
+
+/* s_j >= s_i + p_i - M (1 - o_i_j), M = latest end of i - earliest start of j
+ */
+static void before(const mo_compact *c, int i, int j, int o, mo_sink *sink)
+{
+    int64_t m_ns = c->frame->lct_ns[i] - c->frame->est_ns[j];
+    double m = m_ns > 0 ? mo_compact_time(c, m_ns) : 0;
+
+    if (o < 0)
+        return;
+    mo_term(sink, mo_compact_start(c, j), 1);
+    mo_term(sink, mo_compact_start(c, i), -1);
+    mo_compact_run(c, sink, i, -1);
+    mo_term(sink, o, -m);
+    mo_row(sink, MO_GE, -m);
+}
+
+void mo_compact_order_rows(const mo_compact *c, mo_sink *sink)
+{
+    mo_sink_family(sink, "meet");
+    for (int i = 0; i < c->x->n; i++)
+        for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++)
+            meet_pair(c, i, &c->orders[p], sink);
+    mo_sink_family(sink, "order");
+    for (int i = 0; i < c->x->n; i++)
+        for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
+            const mo_order *order = &c->orders[p];
+
+            before(c, i, order->j, order->forward, sink);
+            before(c, order->j, i, order->backward, sink);
+        }
+}

@@ -1,0 +1,137 @@
+/*
+ * Between two neighbouring clean cuts u and v everything in between happens
+ * between the end of u and the start of v.  So no device, port, channel or link
+ * can have more to do than that, whatever the order:
+ *
+ *     s_v - s_u - p_u >= sum_i p_ik x_ik              for each device k
+ *     s_v - s_u - p_u >= sum_I sum_ab c_Iab y_I_a_b   for each resource
+ *
+ * Before the first cut it is s_v alone, behind the last w instead of s_v.
+ */
+#include "models/compact/compact.h"
+
+/* Ops strictly between begin and end, which are cuts, or -1 and n; items made
+ * from begin on. */
+typedef struct segment {
+    int begin, end;
+    int first_item, end_item;
+} segment;
+
+/* s_v - s_u - p_u, as terms. */
+static void span(const mo_compact *c, const segment *s, mo_sink *sink)
+{
+    mo_term(sink, s->end < c->x->n ? mo_compact_start(c, s->end) : 0, 1);
+    if (s->begin < 0)
+        return;
+    mo_term(sink, mo_compact_start(c, s->begin), -1);
+    mo_compact_run(c, sink, s->begin, -1);
+}
+
+static bool has_work(const mo_compact *c, int i, int k)
+{
+    return mo_compact_place(c, i, k) >= 0 &&
+           c->run[(int64_t) i * c->x->n_devices + k] > 0;
+}
+
+static void device_row(const mo_compact *c, const segment *s, int k,
+                       mo_sink *sink)
+{
+    int n = 0;
+
+    for (int i = s->begin + 1; i < s->end; i++)
+        n += has_work(c, i, k);
+    if (n < 2)
+        return;
+    span(c, s, sink);
+    for (int i = s->begin + 1; i < s->end; i++)
+        if (has_work(c, i, k))
+            mo_term(sink, mo_compact_place(c, i, k),
+                    -c->run[(int64_t) i * c->x->n_devices + k]);
+    mo_row(sink, MO_GE, 0);
+}
+
+/* Does the item need the resource for some time? */
+static bool needs(const mo_compact *c, const mo_item *item, int resource)
+{
+    const mo_use *uses = c->items->uses + item->use_start;
+
+    for (int u = 0; u < item->n_uses; u++)
+        if (uses[u].resource == resource)
+            return uses[u].takes_time;
+    return false;
+}
+
+/* Items between the same two ops have their columns in common. */
+static void load_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
+{
+    const mo_item *item = &c->items->items[i];
+
+    for (int e = 0; e < item->n_arcs; e++) {
+        mo_arc arc = c->items->arcs[item->arc_start + e];
+        int column = mo_compact_arc(c, item, e);
+        double delay = c->delay[c->delay_start[i] + e];
+
+        if (arc.a == arc.b || !mo_items_needs(c->frame, arc, resource))
+            continue;
+        if (item->alone)
+            mo_term(sink, column, -delay);
+        else
+            mo_term_add(sink, column, -delay);
+    }
+}
+
+static void resource_row(const mo_compact *c, const segment *s, int resource,
+                         mo_sink *sink)
+{
+    int n = 0;
+
+    for (int i = s->first_item; i < s->end_item && n < 2; i++)
+        n += needs(c, &c->items->items[i], resource);
+    if (n < 2)
+        return;
+    span(c, s, sink);
+    for (int i = s->first_item; i < s->end_item; i++)
+        load_terms(c, i, resource, sink);
+    mo_row(sink, MO_GE, 0);
+}
+
+/* Moves on to the segment that follows; false behind the last. */
+static bool next_segment(const mo_compact *c, int cut, segment *s)
+{
+    const mo_frame *f = c->frame;
+
+    if (cut > f->n_cuts)
+        return false;
+    s->begin = cut == 0 ? -1 : f->cuts[cut - 1];
+    s->end = cut < f->n_cuts ? f->cuts[cut] : f->x->n;
+    s->first_item = s->end_item;
+    while (s->end_item < c->items->n &&
+           c->items->items[s->end_item].from < s->end)
+        s->end_item++;
+    return true;
+}
+
+/* Between two devices what leaves the one enters the other: ingress says
+ * nothing that egress does not. */
+static int n_told_apart(const mo_compact *c)
+{
+    return c->frame->regime.congestion == MO_CONGESTION_PORT &&
+                   c->x->n_devices == 2
+               ? mo_items_ingress(c->frame, 0)
+               : c->items->n_resources;
+}
+
+void mo_compact_load_rows(const mo_compact *c, mo_sink *sink)
+{
+    segment s = { 0 };
+
+    mo_sink_family(sink, "load");
+    for (int cut = 0; next_segment(c, cut, &s); cut++)
+        for (int k = 0; k < c->x->n_devices; k++)
+            device_row(c, &s, k, sink);
+    s = (segment){ 0 };
+    mo_sink_family(sink, "traffic");
+    for (int cut = 0; next_segment(c, cut, &s); cut++)
+        for (int r = 0; r < n_told_apart(c); r++)
+            resource_row(c, &s, r, sink);
+}

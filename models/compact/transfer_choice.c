@@ -1,0 +1,240 @@
+/* What is sent for a placement, and what waits for what. */
+#include "models/compact/compact.h"
+#include "models/transfer_number.h"
+
+/*
+ * One reader: y is the product of x of its ends,
+ *
+ *     sum_b y_I_a_b = x_i_a for each a,   sum_a y_I_a_b = x_j_b for each b.
+ */
+static void product_rows(const mo_compact *c, const mo_item *item,
+                         mo_sink *sink)
+{
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < c->x->n_devices; k++) {
+            int op = side == 0 ? item->from : item->to;
+
+            if (mo_compact_place(c, op, k) < 0)
+                continue;
+            for (int e = 0; e < item->n_arcs; e++) {
+                mo_arc arc = c->items->arcs[item->arc_start + e];
+
+                if ((side == 0 ? arc.a : arc.b) == k)
+                    mo_term(sink, mo_compact_arc(c, item, e), 1);
+            }
+            mo_term(sink, mo_compact_place(c, op, k), -1);
+            mo_row(sink, MO_EQ, 0);
+        }
+}
+
+/*
+ * Several readers, to device b: y is at least 1 where the producer is on a and
+ * some reader on b; there is no reason for more,
+ *
+ *     sum_a y_I_a_b >= x_j_b for each reader j,   y_I_a_b <= x_i_a for each a.
+ */
+static void cover_rows(const mo_compact *c, const mo_item *item, mo_sink *sink)
+{
+    const mo_instance *x = c->x;
+
+    for (int q = x->tensor_start[item->tensor];
+         q < x->tensor_start[item->tensor + 1]; q++) {
+        int op = x->flows[q].to;
+
+        if (!mo_items_reads(c->frame, item, op))
+            continue;
+        for (int e = 0; e < item->n_arcs; e++)
+            mo_term(sink, mo_compact_arc(c, item, e), 1);
+        mo_term(sink, mo_compact_place(c, op, item->device), -1);
+        mo_row(sink, MO_GE, 0);
+    }
+}
+
+static void source_rows(const mo_compact *c, const mo_item *item, mo_sink *sink)
+{
+    for (int e = 0; e < item->n_arcs; e++) {
+        mo_arc arc = c->items->arcs[item->arc_start + e];
+
+        mo_term(sink, mo_compact_place(c, item->from, arc.a), 1);
+        mo_term(sink, mo_compact_arc(c, item, e), -1);
+        mo_row(sink, MO_GE, 0);
+    }
+}
+
+static bool is_first(const mo_compact *c, int item)
+{
+    return c->items->items[item].first == item;
+}
+
+static void channel_rows(const mo_compact *c, mo_sink *sink)
+{
+    const mo_items *items = c->items;
+
+    mo_sink_family(sink, "route");
+    for (int i = 0; i < items->n; i++)
+        if (items->items[i].device == MO_FREE && !items->items[i].stuck &&
+            is_first(c, i))
+            product_rows(c, &items->items[i], sink);
+    mo_sink_family(sink, "cover");
+    for (int i = 0; i < items->n; i++)
+        if (items->items[i].device != MO_FREE)
+            cover_rows(c, &items->items[i], sink);
+    mo_sink_family(sink, "source");
+    for (int i = 0; i < items->n; i++)
+        if (items->items[i].device != MO_FREE)
+            source_rows(c, &items->items[i], sink);
+}
+
+/* s_j >= s_i + p_i, and the time on the way where nothing is in its way. */
+static void follow(const mo_compact *c, int i, int j, int item, mo_sink *sink)
+{
+    mo_term(sink, mo_compact_start(c, j), 1);
+    mo_term(sink, mo_compact_start(c, i), -1);
+    mo_compact_run(c, sink, i, -1);
+    if (item >= 0)
+        mo_compact_delay(c, sink, item, -1);
+    mo_row(sink, MO_GE, 0);
+}
+
+/* Readers of what is never sent, or no matter when. */
+static void free_rows(const mo_compact *c, mo_sink *sink)
+{
+    mo_sink_family(sink, "prec");
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_item *item = &c->items->items[i];
+
+        if (item->device == MO_FREE && c->send[i] < 0)
+            follow(c, item->from, item->to, i, sink);
+    }
+}
+
+/* With tensors once most flows are no items, and their readers wait for the
+ * producer's end by themselves. */
+static void wait_rows(const mo_compact *c, mo_sink *sink)
+{
+    const mo_instance *x = c->x;
+
+    if (!mo_transfer_is_tensor(&c->frame->regime))
+        return;
+    mo_sink_family(sink, "wait");
+    for (int t = 0; t < x->n_tensors; t++) {
+        int item = c->items->of_tensor[t];
+        int reader = item < c->items->of_tensor[t + 1]
+                         ? c->items->items[item].to
+                         : MO_FREE;
+
+        for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++)
+            if (x->flows[q].to != reader)
+                follow(c, x->flows[q].from, x->flows[q].to, -1, sink);
+    }
+}
+
+/* t_I >= s_i + p_i */
+static void leave_rows(const mo_compact *c, mo_sink *sink)
+{
+    mo_sink_family(sink, "leave");
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_item *item = &c->items->items[i];
+
+        if (c->send[i] < 0)
+            continue;
+        mo_term(sink, c->send[i], 1);
+        mo_term(sink, mo_compact_start(c, item->from), -1);
+        mo_compact_run(c, sink, item->from, -1);
+        mo_row(sink, MO_GE, 0);
+    }
+}
+
+/* The earliest start of op anywhere but on device; INT64_MAX: it has no other
+ * device to go to. */
+static int64_t earliest_elsewhere(const mo_compact *c, int op, int device)
+{
+    int64_t earliest = INT64_MAX;
+
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (k != device && mo_compact_place(c, op, k) >= 0) {
+            int64_t head =
+                c->frame->head_ns[(int64_t) op * c->x->n_devices + k];
+
+            earliest = head < earliest ? head : earliest;
+        }
+    return earliest;
+}
+
+/* The latest end of a shared item for the sake of others than op. */
+static int64_t latest_for_others(const mo_compact *c, const mo_item *item,
+                                 int op)
+{
+    int64_t latest = INT64_MIN;
+
+    for (int q = c->x->tensor_start[item->tensor];
+         q < c->x->tensor_start[item->tensor + 1]; q++) {
+        int other = c->x->flows[q].to;
+
+        if (other != op && mo_items_reads(c->frame, item, other)) {
+            int64_t at = mo_items_latest_start(c->frame, other, item->device);
+
+            latest = at > latest ? at : latest;
+        }
+    }
+    return latest;
+}
+
+/*
+ *     s_j >= t_I + sum_a c_ab y_I_a_b - M (1 - x_j_b)
+ *
+ * matters where j is not on b but others are, who may have it later: M is their
+ * latest start less j's earliest.  Where nobody is on b, t_I can be as early as
+ * the producer's end, and j starts after that in any case.
+ */
+static void arrive_shared(const mo_compact *c, int i, int op, mo_sink *sink)
+{
+    const mo_item *item = &c->items->items[i];
+    int64_t elsewhere = earliest_elsewhere(c, op, item->device);
+    int64_t others = latest_for_others(c, item, op);
+    double m = elsewhere < others ? mo_compact_time(c, others - elsewhere) : 0;
+
+    mo_term(sink, mo_compact_start(c, op), 1);
+    mo_term(sink, c->send[i], -1);
+    mo_compact_delay(c, sink, i, -1);
+    mo_term(sink, mo_compact_place(c, op, item->device), -m);
+    mo_row(sink, MO_GE, -m);
+}
+
+static void arrive_alone(const mo_compact *c, int i, mo_sink *sink)
+{
+    mo_term(sink, mo_compact_start(c, c->items->items[i].to), 1);
+    mo_term(sink, c->send[i], -1);
+    mo_compact_delay(c, sink, i, -1);
+    mo_row(sink, MO_GE, 0);
+}
+
+/* s_j >= t_I + c_I */
+static void arrive_rows(const mo_compact *c, mo_sink *sink)
+{
+    const mo_instance *x = c->x;
+
+    mo_sink_family(sink, "arrive");
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_item *item = &c->items->items[i];
+
+        if (c->send[i] < 0)
+            continue;
+        if (item->device == MO_FREE)
+            arrive_alone(c, i, sink);
+        for (int q = x->tensor_start[item->tensor];
+             item->device != MO_FREE && q < x->tensor_start[item->tensor + 1];
+             q++)
+            if (mo_items_reads(c->frame, item, x->flows[q].to))
+                arrive_shared(c, i, x->flows[q].to, sink);
+    }
+}
+
+void mo_compact_flow_rows(const mo_compact *c, mo_sink *sink)
+{
+    channel_rows(c, sink);
+    free_rows(c, sink);
+    wait_rows(c, sink);
+    leave_rows(c, sink);
+    arrive_rows(c, sink);
+}

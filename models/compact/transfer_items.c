@@ -1,0 +1,340 @@
+#include "models/compact/transfer_items.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "models/compact/transfer_uses.h"
+#include "models/transfer_number.h"
+
+typedef struct work {
+    mo_items *items;
+    const mo_frame *frame;
+    const mo_instance *x;
+    size_t n, room, arcs_room;
+    int *first; /* by reader: the last producer's first item to it, or -1 */
+} work;
+
+/* The one device where op may run, or MO_FREE. */
+static int only_device(const mo_frame *frame, int op)
+{
+    int only = MO_FREE;
+
+    for (int k = 0; k < frame->x->n_devices; k++)
+        if (mo_frame_allowed(frame, op, k)) {
+            if (only != MO_FREE)
+                return MO_FREE;
+            only = k;
+        }
+    return only;
+}
+
+bool mo_items_together(const mo_frame *frame, int i, int j)
+{
+    const mo_instance *x = frame->x;
+    int only;
+
+    if (i == j || (x->group[i] != MO_FREE && x->group[i] == x->group[j]))
+        return true;
+    only = only_device(frame, i);
+    return only != MO_FREE && only == only_device(frame, j);
+}
+
+bool mo_items_reads(const mo_frame *frame, const mo_item *item, int op)
+{
+    if (item->device == MO_FREE)
+        return op == item->to;
+    return mo_frame_allowed(frame, op, item->device) &&
+           !mo_items_together(frame, item->from, op);
+}
+
+static int64_t latest_start(const mo_frame *frame, int op, int k)
+{
+    return mo_frame_allowed(frame, op, k) ? mo_items_latest_start(frame, op, k)
+                                          : INT64_MIN;
+}
+
+int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b)
+{
+    const mo_instance *x = frame->x;
+    int64_t latest = INT64_MIN;
+
+    if (item->device == MO_FREE)
+        return latest_start(frame, item->to, b);
+    for (int q = x->tensor_start[item->tensor];
+         q < x->tensor_start[item->tensor + 1]; q++) {
+        int64_t at = latest_start(frame, x->flows[q].to, b);
+
+        if (at > latest && mo_items_reads(frame, item, x->flows[q].to))
+            latest = at;
+    }
+    return latest;
+}
+
+int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc)
+{
+    return mo_instance_row_ns(items->frame->x, item->row, arc.a, arc.b);
+}
+
+static mo_status push_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
+{
+    mo_items *items = w->items;
+    mo_status status = MO_OK;
+
+    if (items->n_arcs == INT_MAX)
+        return mo_fail(err, MO_E_LIMIT, "too many ways to send for a model");
+    status = MO_PUSH(items->arcs, (size_t) items->n_arcs, w->arcs_room, err);
+    if (status == MO_OK) {
+        items->arcs[items->n_arcs++] = arc;
+        item->n_arcs++;
+        item->sent = item->sent || arc.a != arc.b;
+    }
+    return status;
+}
+
+/* The arcs into b, in the order of where they come from. */
+static mo_status make_arcs_to(work *w, mo_item *item, int b, mo_error *err)
+{
+    int64_t latest = mo_items_deadline(w->frame, item, b);
+    mo_status status = MO_OK;
+
+    for (int a = 0; a < w->x->n_devices && status == MO_OK; a++) {
+        mo_arc arc = { a, b };
+
+        if (mo_frame_allowed(w->frame, item->from, a) &&
+            mo_items_earliest_end(w->frame, item->from, a) +
+                    mo_items_ns(w->items, item, arc) <=
+                latest)
+            status = push_arc(w, item, arc, err);
+    }
+    return status;
+}
+
+static bool is_stuck(const work *w, const mo_item *item)
+{
+    if (item->device == MO_FREE)
+        return mo_items_together(w->frame, item->from, item->to);
+    for (int a = 0; a < w->x->n_devices; a++)
+        if (a != item->device && mo_frame_allowed(w->frame, item->from, a))
+            return false;
+    return true;
+}
+
+static mo_status make_arcs(work *w, mo_item *item, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    item->arc_start = w->items->n_arcs;
+    item->stuck = is_stuck(w, item);
+    for (int b = 0; b < w->x->n_devices && !item->stuck && status == MO_OK; b++)
+        if (item->device == b || (item->device == MO_FREE &&
+                                  mo_frame_allowed(w->frame, item->to, b)))
+            status = make_arcs_to(w, item, b, err);
+    return status;
+}
+
+/* From the producer's first end on; up to the last reader's latest start, or,
+ * where nobody reads it on the device, up to the producer's latest end. */
+static void set_window(const work *w, mo_item *item)
+{
+    item->start_min_ns = INT64_MAX;
+    item->end_max_ns =
+        item->device == MO_FREE ? 0 : w->frame->lct_ns[item->from];
+    for (int k = 0; k < w->x->n_devices; k++) {
+        if (mo_frame_allowed(w->frame, item->from, k)) {
+            int64_t start = mo_items_earliest_end(w->frame, item->from, k);
+
+            if (start < item->start_min_ns)
+                item->start_min_ns = start;
+        }
+        if (item->device == MO_FREE || item->device == k) {
+            int64_t end = mo_items_deadline(w->frame, item, k);
+
+            if (end > item->end_max_ns)
+                item->end_max_ns = end;
+        }
+    }
+}
+
+/* Takes the arcs of an item between the same two ops, if there is one. */
+static bool take_arcs(work *w, mo_item *item)
+{
+    mo_item *first;
+
+    item->alone = true;
+    if (item->device != MO_FREE)
+        return false;
+    if (w->first[item->to] >= 0) {
+        first = &w->items->items[w->first[item->to]];
+        if (first->from == item->from) {
+            item->first = w->first[item->to];
+            item->alone = first->alone = false;
+            item->stuck = first->stuck;
+            item->sent = first->sent;
+            item->arc_start = first->arc_start;
+            item->n_arcs = first->n_arcs;
+            return true;
+        }
+    }
+    w->first[item->to] = item->first;
+    return false;
+}
+
+static mo_status push_item(work *w, mo_item item, mo_error *err)
+{
+    mo_status status;
+
+    if (w->n == INT_MAX)
+        return mo_fail(err, MO_E_LIMIT, "too many transfers for a model");
+    if ((status = MO_PUSH(w->items->items, w->n, w->room, err)) != MO_OK)
+        return status;
+    item.first = (int) w->n;
+    item.name = mo_transfer_is_tensor(&w->frame->regime)
+                    ? mo_transfer_number(w->x, &w->frame->regime, item.tensor,
+                                         item.device)
+                    : (int) w->n;
+    set_window(w, &item);
+    if (!take_arcs(w, &item) && (status = make_arcs(w, &item, err)) != MO_OK)
+        return status;
+    w->items->items[w->n++] = item;
+    w->items->n = (int) w->n;
+    return MO_OK;
+}
+
+static mo_item flow_item(const work *w, int flow)
+{
+    const mo_flow *q = &w->x->flows[flow];
+    bool once = w->frame->regime.tensors == MO_TENSORS_ONCE;
+
+    return (mo_item){ .from = q->from,
+                      .to = q->to,
+                      .device = MO_FREE,
+                      .tensor = q->tensor,
+                      .number = once ? q->tensor : flow,
+                      .row = once ? w->x->tensor_row[q->tensor]
+                                  : w->x->flow_row[flow] };
+}
+
+/* The flow's reader, unless it is always where the producer is. */
+static bool is_sent(const work *w, int flow)
+{
+    const mo_flow *q = &w->x->flows[flow];
+
+    return !mo_items_together(w->frame, q->from, q->to);
+}
+
+static bool any_reads(const work *w, const mo_item *item)
+{
+    for (int q = w->x->tensor_start[item->tensor];
+         q < w->x->tensor_start[item->tensor + 1]; q++)
+        if (mo_items_reads(w->frame, item, w->x->flows[q].to))
+            return true;
+    return false;
+}
+
+/* A tensor for each device where it may be read. */
+static mo_status push_shared(work *w, int tensor, mo_error *err)
+{
+    mo_item item = flow_item(w, w->x->tensor_start[tensor]);
+    mo_status status = MO_OK;
+
+    item.to = MO_FREE;
+    for (int b = 0; b < w->x->n_devices && status == MO_OK; b++) {
+        item.device = b;
+        if (any_reads(w, &item) && !is_stuck(w, &item))
+            status = push_item(w, item, err);
+    }
+    return status;
+}
+
+static mo_status push_tensor(work *w, int tensor, mo_error *err)
+{
+    int n_sent = 0, last = 0;
+
+    for (int q = w->x->tensor_start[tensor]; q < w->x->tensor_start[tensor + 1];
+         q++)
+        if (is_sent(w, q)) {
+            last = q;
+            n_sent++;
+        }
+    if (n_sent == 0)
+        return MO_OK;
+    return n_sent == 1 ? push_item(w, flow_item(w, last), err)
+                       : push_shared(w, tensor, err);
+}
+
+/* Items stand by tensors, for those of a producer stand by its tensors. */
+static void index_tensors(mo_items *items)
+{
+    int i = 0;
+
+    for (int t = 0; t < items->frame->x->n_tensors; t++) {
+        items->of_tensor[t] = i;
+        while (i < items->n && items->items[i].tensor == t)
+            i++;
+    }
+    items->of_tensor[items->frame->x->n_tensors] = i;
+}
+
+static mo_status push_all(work *w, mo_error *err)
+{
+    bool shared = mo_transfer_is_tensor(&w->frame->regime);
+    int n = shared ? w->x->n_tensors : w->x->n_flows;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = shared ? push_tensor(w, i, err)
+                        : push_item(w, flow_item(w, i), err);
+    if (status != MO_OK)
+        return status;
+    index_tensors(w->items);
+    return mo_items_find_uses(w->items, err);
+}
+
+static mo_status allocate(work *w, mo_error *err)
+{
+    w->items = calloc(1, sizeof *w->items);
+    w->first = malloc(((size_t) w->x->n + 1) * sizeof *w->first);
+    if (!w->items || !w->first)
+        return mo_fail_memory(err);
+    w->items->of_tensor =
+        malloc(((size_t) w->x->n_tensors + 1) * sizeof *w->items->of_tensor);
+    if (!w->items->of_tensor)
+        return mo_fail_memory(err);
+    w->items->frame = w->frame;
+    for (int i = 0; i < w->x->n; i++)
+        w->first[i] = -1;
+    return MO_OK;
+}
+
+mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err)
+{
+    work w = { .frame = frame, .x = frame->x };
+    mo_status status;
+
+    if (mo_transfer_numbers(frame->x, &frame->regime) > INT_MAX)
+        return mo_fail(err, MO_E_LIMIT,
+                       "too many tensors for so many devices; leave tensors "
+                       "per edge");
+    status = allocate(&w, err);
+
+    if (status == MO_OK)
+        status = push_all(&w, err);
+    free(w.first);
+    if (status == MO_OK)
+        *items = w.items;
+    else
+        mo_items_free(w.items);
+    return status;
+}
+
+void mo_items_free(mo_items *items)
+{
+    if (!items)
+        return;
+    free(items->items);
+    free(items->of_tensor);
+    free(items->arcs);
+    free(items->uses);
+    free(items);
+}

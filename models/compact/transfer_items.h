@@ -1,0 +1,126 @@
+/*
+ * items.h - what may be sent: the transfers a model has to decide about.
+ *
+ * Per edge every flow is an item, and has the flow's number.  With tensors sent
+ * once, a tensor that only one op elsewhere can read is an item, and one that
+ * several can read is an item for each device where some of them may run: sent
+ * there once, for all of them.
+ *
+ * An item goes from a to b on an arc; a = b says that nothing has to be sent.
+ * Arcs that take too long for the frame's horizon are left out.  Items stand in
+ * the order of their producers.
+ */
+#ifndef MO_MODELS_COMPACT_TRANSFER_ITEMS_H
+#define MO_MODELS_COMPACT_TRANSFER_ITEMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "models/frame/frame.h"
+
+typedef struct mo_arc {
+    int a, b;
+} mo_arc;
+
+/* A device's port, a channel or a link that an item may need, and when: over
+ * the arcs that need it, the earliest and latest start and end. */
+typedef struct mo_use {
+    int resource;
+    bool takes_time; /* on some arc */
+    int64_t start_min_ns, start_max_ns;
+    int64_t end_min_ns, end_max_ns;
+} mo_use;
+
+typedef struct mo_item {
+    int from;   /* the producer */
+    int to;     /* the reader; MO_FREE: whoever reads it on the device */
+    int device; /* where to, if there are several readers; else MO_FREE */
+    int tensor;
+    int number; /* the flow's or tensor's, as a mo_schedule counts */
+    int name;   /* in columns: models/transfer_number.h */
+    int row;    /* of the instance's transfer times */
+
+    /* Flows between the same two ops take the same way: the others have the
+     * arcs of the first, whose number this is. */
+    int first;
+    bool alone;            /* there is no other between these two ops */
+    bool stuck;            /* never sent: its ends are always on one device */
+    int arc_start, n_arcs; /* none where it is stuck */
+    bool sent;             /* some arc leads to another device */
+    int use_start, n_uses; /* sorted by resource */
+    bool always_uses;      /* on every arc to another device */
+    int64_t start_min_ns;  /* however it goes, sent or not */
+    int64_t end_max_ns;
+} mo_item;
+
+typedef struct mo_items {
+    const mo_frame *frame;
+    int n;
+    mo_item *items;
+    int *of_tensor; /* those of tensor t: [of_tensor[t], ...[t + 1]) */
+    mo_arc *arcs;
+    int n_arcs;
+    mo_use *uses;
+    int n_uses;
+    int n_resources;
+} mo_items;
+
+mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err);
+void mo_items_free(mo_items *items);
+
+/* Both are on one device in every placement: one op, one group, or nowhere else
+ * to go. */
+bool mo_items_together(const mo_frame *frame, int i, int j);
+
+/* Does op, a reader of the item's tensor, wait for the item where it may? */
+bool mo_items_reads(const mo_frame *frame, const mo_item *item, int op);
+
+/* The latest moment at which it may have come to b; INT64_MIN: nobody reads it
+ * there. */
+int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b);
+
+/* Between the same two ops and equally long on every arc: it makes no
+ * difference which goes first. */
+static inline bool mo_items_alike(const mo_item *a, const mo_item *b)
+{
+    return a->device == MO_FREE && b->device == MO_FREE &&
+           a->first == b->first && a->row == b->row;
+}
+
+/* How long it takes on an arc. */
+int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc);
+
+/* Does what goes from a to another device b need the resource? */
+bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource);
+
+/* Is there a resource that both arcs, to other devices, need? */
+bool mo_items_share(const mo_frame *frame, mo_arc first, mo_arc second);
+
+/* Resources with congestion by port: what leaves a device, what enters it. */
+static inline int mo_items_egress(const mo_frame *frame, int device)
+{
+    (void) frame;
+    return device;
+}
+
+static inline int mo_items_ingress(const mo_frame *frame, int device)
+{
+    return frame->x->n_devices + device;
+}
+
+/* The latest start of an op on a device where it may run. */
+static inline int64_t mo_items_latest_start(const mo_frame *f, int op, int k)
+{
+    return f->horizon_ns - f->tail_ns[(int64_t) op * f->x->n_devices + k] -
+           mo_instance_p_ns(f->x, op, k);
+}
+
+/* Its earliest end there. */
+static inline int64_t mo_items_earliest_end(const mo_frame *f, int op, int k)
+{
+    return f->head_ns[(int64_t) op * f->x->n_devices + k] +
+           mo_instance_p_ns(f->x, op, k);
+}
+
+#endif

@@ -1,0 +1,370 @@
+/*
+ * Two transfers that share a resource: which of them is first.
+ *
+ * h_I_J says that I is before J.  Where both are sent and share a resource, one
+ * of h_I_J and h_J_I is 1.  To say so for each egress and ingress by itself,
+ *
+ *     h_I_J + h_J_I >= use_I + use_J - 1,
+ *
+ * takes 2 K rows a pair.  But they share an egress if and only if both are sent
+ * and their producers are on one device, and an ingress if their readers are:
+ *
+ *     h_I_J + h_J_I >= sent_I + sent_J - 1               one producer
+ *     h_I_J + h_J_I >= meet_ac + sent_I + sent_J - 2     producers a and c
+ *
+ * meet_ac is o_a_c + o_c_a where there are such columns: it is 1 when a and c
+ * are on one device, and need not be otherwise.  Elsewhere it is a column m_a_c
+ * of its own, one for all pairs of transfers that ask.
+ */
+#include "models/compact/compact.h"
+#include "models/compact/disjunctive_pairs.h"
+
+/* For so few devices each has a row of its own, which is tighter. */
+enum { FEW_DEVICES = 1 };
+
+/* A side of two transfers with congestion by port: egress and producers, or
+ * ingress and readers. */
+typedef struct side {
+    int i, j;           /* ops; MO_FREE: no matter which */
+    int first_resource; /* that of device 0 */
+    bool together;      /* they share it whenever both are sent */
+    int n_open; /* devices where both may be and windows leave it open */
+} side;
+
+static bool is_together(const mo_compact *c, const side *s)
+{
+    return s->i != MO_FREE && s->j != MO_FREE &&
+           mo_items_together(c->frame, s->i, s->j);
+}
+
+/* The device whose port the resource is; negative: not on this side. */
+static int device_on(const mo_compact *c, const side *s, int resource)
+{
+    int device = resource - s->first_resource;
+
+    return device < c->x->n_devices ? device : -1;
+}
+
+static void count_open(const mo_compact *c, const mo_send_pair *pair, side *s)
+{
+    for (mo_common at = mo_common_begin(c, pair->first, pair->second);
+         mo_common_next(&at);)
+        s->n_open += at.open && device_on(c, s, at.resource) >= 0;
+}
+
+static side egress_of(const mo_compact *c, const mo_send_pair *pair)
+{
+    const mo_item *items = c->items->items;
+    side s = { items[pair->first].from, items[pair->second].from,
+               mo_items_egress(c->frame, 0), false, 0 };
+
+    s.together = is_together(c, &s);
+    count_open(c, pair, &s);
+    return s;
+}
+
+/* A transfer for several readers has its device instead.  Between two devices
+ * what leaves the one enters the other: the egress says it all. */
+static side ingress_of(const mo_compact *c, const mo_send_pair *pair)
+{
+    const mo_item *first = &c->items->items[pair->first];
+    const mo_item *second = &c->items->items[pair->second];
+    side s = { first->to, second->to, mo_items_ingress(c->frame, 0), false, 0 };
+
+    s.together = is_together(c, &s) ||
+                 (first->device != MO_FREE && first->device == second->device);
+    if (c->x->n_devices > 2)
+        count_open(c, pair, &s);
+    return s;
+}
+
+/* Do the columns o of the side's ops say when they are both on the device? */
+static bool order_tells(const mo_compact *c, const side *s, int device)
+{
+    return mo_pairs_meeting(c->frame, s->i, s->j, device) != MO_MEETING_SETTLED;
+}
+
+static bool has_both(const side *s)
+{
+    return s->i != MO_FREE && s->j != MO_FREE;
+}
+
+typedef struct counting {
+    mo_compact *c;
+    int64_t n_columns;
+    mo_status status;
+    mo_error *err;
+} counting;
+
+static void want_meet(counting *k, const side *s)
+{
+    if (s->n_open > FEW_DEVICES && has_both(s) &&
+        !mo_compact_order(k->c, s->i, s->j) && k->status == MO_OK)
+        k->status = mo_meets_add(&k->c->meets, s->i, s->j, k->err);
+}
+
+static void count_pair(void *context, const mo_send_pair *pair)
+{
+    counting *k = context;
+    side egress, ingress;
+
+    if (pair->fixed)
+        return;
+    k->n_columns += pair->forward + pair->backward;
+    if (k->c->frame->regime.congestion != MO_CONGESTION_PORT)
+        return;
+    egress = egress_of(k->c, pair);
+    ingress = ingress_of(k->c, pair);
+    if ((egress.together && egress.n_open > 0) ||
+        (ingress.together && ingress.n_open > 0))
+        return;
+    want_meet(k, &egress);
+    want_meet(k, &ingress);
+}
+
+mo_status mo_compact_send_count(mo_compact *c, int64_t *n_columns,
+                                mo_error *err)
+{
+    counting k = { c, 0, MO_OK, err };
+
+    mo_compact_send_pairs(c, count_pair, &k);
+    *n_columns = k.n_columns;
+    return k.status;
+}
+
+typedef struct writing {
+    const mo_compact *c;
+    mo_sink *sink;
+    int column; /* the next h */
+} writing;
+
+/* Adds sign * sent_I to the row; what is constant in it is returned. */
+static double sent_terms(const mo_compact *c, int i, double sign, mo_sink *sink)
+{
+    const mo_item *item = &c->items->items[i];
+    bool stays = item->device == MO_FREE;
+
+    for (int e = 0; e < item->n_arcs; e++) {
+        mo_arc arc = c->items->arcs[item->arc_start + e];
+
+        if ((arc.a == arc.b) == stays)
+            mo_term(sink, mo_compact_arc(c, item, e), stays ? -sign : sign);
+    }
+    return stays ? sign : 0;
+}
+
+/* h_I_J + h_J_I */
+static void order_terms(const mo_send_pair *pair, int column, mo_sink *sink)
+{
+    if (pair->forward)
+        mo_term(sink, column++, 1);
+    if (pair->backward)
+        mo_term(sink, column, 1);
+}
+
+/* Between the same two ops: what one needs the other needs, too. */
+static bool go_together(const mo_compact *c, const mo_send_pair *pair)
+{
+    const mo_item *items = c->items->items;
+
+    return items[pair->first].first == items[pair->second].first;
+}
+
+/* ... >= sent_I + sent_J - 1, which is sent_I where they go together */
+static void both_sent_row(const writing *w, const mo_send_pair *pair)
+{
+    double constant;
+
+    order_terms(pair, w->column, w->sink);
+    constant = sent_terms(w->c, pair->first, -1, w->sink);
+    if (go_together(w->c, pair)) {
+        mo_row(w->sink, MO_GE, -constant);
+        return;
+    }
+    constant += sent_terms(w->c, pair->second, -1, w->sink);
+    mo_row(w->sink, MO_GE, -constant - 1);
+}
+
+/* ... >= meet + sent_I + sent_J - 2 */
+static void meet_row(const writing *w, const mo_send_pair *pair, const side *s)
+{
+    const mo_order *order = mo_compact_order(w->c, s->i, s->j);
+    double constant;
+
+    order_terms(pair, w->column, w->sink);
+    if (!order)
+        mo_term(w->sink,
+                w->c->first_meet + mo_meets_find(&w->c->meets, s->i, s->j), -1);
+    if (order && order->forward >= 0)
+        mo_term(w->sink, order->forward, -1);
+    if (order && order->backward >= 0)
+        mo_term(w->sink, order->backward, -1);
+    constant = sent_terms(w->c, pair->first, -1, w->sink);
+    constant += sent_terms(w->c, pair->second, -1, w->sink);
+    mo_row(w->sink, MO_GE, -constant - 2);
+}
+
+static void use_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
+{
+    const mo_item *item = &c->items->items[i];
+
+    for (int e = 0; e < item->n_arcs; e++) {
+        mo_arc arc = c->items->arcs[item->arc_start + e];
+
+        if (arc.a != arc.b && mo_items_needs(c->frame, arc, resource))
+            mo_term(sink, mo_compact_arc(c, item, e), -1);
+    }
+}
+
+/* ... >= use_I + use_J - 1, for one resource, or use_I in the same way */
+static void resource_row(const writing *w, const mo_send_pair *pair,
+                         int resource)
+{
+    order_terms(pair, w->column, w->sink);
+    use_terms(w->c, pair->first, resource, w->sink);
+    if (go_together(w->c, pair)) {
+        mo_row(w->sink, MO_GE, 0);
+        return;
+    }
+    use_terms(w->c, pair->second, resource, w->sink);
+    mo_row(w->sink, MO_GE, -1);
+}
+
+/* A row for each open resource. */
+static void resource_rows(const writing *w, const mo_send_pair *pair)
+{
+    for (mo_common at = mo_common_begin(w->c, pair->first, pair->second);
+         mo_common_next(&at);)
+        if (at.open)
+            resource_row(w, pair, at.resource);
+}
+
+/* The same on one side; without those that the order columns tell of. */
+static void device_rows(const writing *w, const mo_send_pair *pair,
+                        const side *s, bool without_told)
+{
+    for (mo_common at = mo_common_begin(w->c, pair->first, pair->second);
+         mo_common_next(&at);) {
+        int device = device_on(w->c, s, at.resource);
+
+        if (at.open && device >= 0 &&
+            !(without_told && order_tells(w->c, s, device)))
+            resource_row(w, pair, at.resource);
+    }
+}
+
+/* Open devices of the side of which its order columns tell. */
+static int count_told(const mo_compact *c, const mo_send_pair *pair,
+                      const side *s)
+{
+    int n = 0;
+
+    for (mo_common at = mo_common_begin(c, pair->first, pair->second);
+         mo_common_next(&at);) {
+        int device = device_on(c, s, at.resource);
+
+        n += at.open && device >= 0 && order_tells(c, s, device);
+    }
+    return n;
+}
+
+static void side_rows(const writing *w, const mo_send_pair *pair, const side *s)
+{
+    bool told;
+
+    if (s->n_open <= FEW_DEVICES || !has_both(s)) {
+        device_rows(w, pair, s, false);
+        return;
+    }
+    if (!mo_compact_order(w->c, s->i, s->j)) {
+        meet_row(w, pair, s);
+        return;
+    }
+    told = count_told(w->c, pair, s) > FEW_DEVICES;
+    if (told)
+        meet_row(w, pair, s);
+    device_rows(w, pair, s, told);
+}
+
+static void meet_pair(void *context, const mo_send_pair *pair)
+{
+    writing *w = context;
+    side egress, ingress;
+
+    if (pair->fixed)
+        return;
+    if (w->c->frame->regime.congestion != MO_CONGESTION_PORT) {
+        resource_rows(w, pair);
+    } else {
+        egress = egress_of(w->c, pair);
+        ingress = ingress_of(w->c, pair);
+        if ((egress.together && egress.n_open > 0) ||
+            (ingress.together && ingress.n_open > 0)) {
+            both_sent_row(w, pair);
+        } else {
+            side_rows(w, pair, &egress);
+            side_rows(w, pair, &ingress);
+        }
+    }
+    w->column += pair->forward + pair->backward;
+}
+
+/* t_J >= t_I + c_I - M (1 - h_I_J); h < 0: in any case. */
+static void before(const writing *w, int first, int second, int h)
+{
+    const mo_compact *c = w->c;
+    int64_t m_ns = c->items->items[first].end_max_ns -
+                   c->items->items[second].start_min_ns;
+    double m = h >= 0 && m_ns > 0 ? mo_compact_time(c, m_ns) : 0;
+
+    mo_term(w->sink, c->send[second], 1);
+    mo_term(w->sink, c->send[first], -1);
+    mo_compact_delay(c, w->sink, first, -1);
+    if (h >= 0)
+        mo_term(w->sink, h, -m);
+    mo_row(w->sink, MO_GE, -m);
+}
+
+static void order_pair(void *context, const mo_send_pair *pair)
+{
+    writing *w = context;
+
+    if (pair->fixed) {
+        before(w, pair->first, pair->second, -1);
+        return;
+    }
+    if (pair->forward)
+        before(w, pair->first, pair->second, w->column++);
+    if (pair->backward)
+        before(w, pair->second, pair->first, w->column++);
+}
+
+/* m_i_j >= x_i_k + x_j_k - 1 */
+static void same_device_rows(const mo_compact *c, mo_sink *sink)
+{
+    mo_sink_family(sink, "same");
+    for (size_t p = 0; p < c->meets.n; p++)
+        for (int k = 0; k < c->x->n_devices; k++) {
+            int first = mo_compact_place(c, c->meets.pairs[p].i, k);
+            int second = mo_compact_place(c, c->meets.pairs[p].j, k);
+
+            if (first < 0 || second < 0)
+                continue;
+            mo_term(sink, c->first_meet + (int) p, 1);
+            mo_term(sink, first, -1);
+            mo_term(sink, second, -1);
+            mo_row(sink, MO_GE, -1);
+        }
+}
+
+void mo_compact_send_rows(const mo_compact *c, mo_sink *sink)
+{
+    writing w = { c, sink, c->first_send_order };
+
+    same_device_rows(c, sink);
+    mo_sink_family(sink, "share");
+    mo_compact_send_pairs(c, meet_pair, &w);
+    w.column = c->first_send_order;
+    mo_sink_family(sink, "queue");
+    mo_compact_send_pairs(c, order_pair, &w);
+}

@@ -1,0 +1,12 @@
+/*
+ * items_use.h - the part of items.h that knows ports, channels and links.
+ */
+#ifndef MO_MODELS_COMPACT_TRANSFER_USES_H
+#define MO_MODELS_COMPACT_TRANSFER_USES_H
+
+#include "models/compact/transfer_items.h"
+
+/* Finds the uses of items that have their arcs. */
+mo_status mo_items_find_uses(mo_items *items, mo_error *err);
+
+#endif

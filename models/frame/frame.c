@@ -1,0 +1,217 @@
+#include "models/frame/frame.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "graph/cut.h"
+#include "models/frame/frame_internal.h"
+#include "models/sink/scale.h"
+
+/* What rounding may add to a schedule of that length: every op and every
+ * transfer that waits for another is written to the millionth of a unit.  One
+ * part in ten thousand at least, so that no solver has to find its way through
+ * a region as thin as its tolerance. */
+static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
+                                 int64_t unit_ns)
+{
+    const int64_t million = 1000000;
+    int64_t items = (int64_t) x->n + x->n_flows;
+    int64_t rounding_ns =
+        items * (unit_ns / million) + items * (unit_ns % million) / million;
+    int64_t part_ns = upper_ns / 10000;
+
+    return 1 + (rounding_ns > part_ns ? rounding_ns : part_ns);
+}
+
+/* The room may carry the horizon into the next unit, which wants more. */
+static void find_horizon(mo_frame *f)
+{
+    f->horizon_ns = f->upper_ns;
+    for (int pass = 0; pass < 2; pass++) {
+        f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+        f->horizon_ns =
+            f->upper_ns + room_for_rounding(f->x, f->upper_ns, f->unit_ns);
+    }
+    f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
+}
+
+static mo_status find_order(mo_frame *f, mo_error *err)
+{
+    mo_dag dag = mo_instance_dag(f->x);
+    mo_status status = mo_cut_find(&dag, &f->cuts, &f->n_cuts, err);
+
+    if (status != MO_OK)
+        return status;
+    return mo_reach_new(&dag, MO_REACH_DEFAULT_BYTES, &f->reach, err);
+}
+
+/* One more than needed: malloc(0) may be NULL. */
+static mo_status reserve(mo_frame *f, mo_error *err)
+{
+    size_t n = (size_t) f->x->n, n_devices = (size_t) f->x->n_devices, places;
+
+    if (!mo_size_mul(n, n_devices, &places) || places == SIZE_MAX)
+        return mo_fail_memory(err);
+    f->allowed = calloc(places + 1, sizeof *f->allowed);
+    f->head_ns = calloc(places + 1, sizeof *f->head_ns);
+    f->tail_ns = calloc(places + 1, sizeof *f->tail_ns);
+    f->est_ns = calloc(n + 1, sizeof *f->est_ns);
+    f->lct_ns = calloc(n + 1, sizeof *f->lct_ns);
+    f->twin = calloc(n_devices + 1, sizeof *f->twin);
+    if (!f->allowed || !f->head_ns || !f->tail_ns || !f->est_ns || !f->lct_ns ||
+        !f->twin)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+/* slack is 0 for a model that stays as it is. */
+static int64_t stretched(int64_t ns, double slack)
+{
+    double longer = (double) ns * slack;
+
+    if (slack == 0)
+        return ns;
+    return longer < (double) MO_MAX_TOTAL_NS ? (int64_t) longer
+                                             : MO_MAX_TOTAL_NS;
+}
+
+/* The horizon, its unit, and an instance whose times can be written in it.
+ * Rounding may carry the horizon into the next unit. */
+static mo_status settle_times(mo_frame *f, mo_error *err)
+{
+    int64_t reached_ns = f->upper_ns;
+    mo_status status = MO_OK;
+
+    f->step_ns = 1;
+    while (status == MO_OK) {
+        f->upper_ns = stretched(reached_ns, f->slack);
+        find_horizon(f);
+        if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
+            break;
+        f->step_ns = mo_scale_step_ns(f->unit_ns);
+        status = mo_frame_round(f, f->step_ns, &reached_ns, err);
+    }
+    return status;
+}
+
+static void leave_twins_apart(mo_frame *f)
+{
+    for (int k = 0; k < f->x->n_devices; k++)
+        f->twin[k] = MO_FREE;
+}
+
+/* What follows from the start and how long it takes. */
+static mo_status find_rest(mo_frame *f, mo_error *err)
+{
+    mo_status status = settle_times(f, err);
+    mo_places places;
+
+    if (status != MO_OK)
+        return status;
+    places = mo_frame_places(f);
+    status = mo_places_find(&places, err);
+    if (status == MO_OK)
+        status = mo_frame_find_windows(f, err);
+    if (status == MO_OK)
+        status = mo_frame_find_twins(f, err);
+    if (status == MO_OK && f->slack > 0)
+        leave_twins_apart(f);
+    if (status == MO_OK && f->start)
+        status = mo_frame_relabel_start(f, err);
+    return status;
+}
+
+static mo_status fill(mo_frame *f, bool has_upper, mo_error *err)
+{
+    mo_status status = reserve(f, err);
+
+    if (status == MO_OK)
+        status = find_order(f, err);
+    if (status == MO_OK && !has_upper)
+        status = mo_frame_find_upper(f, err);
+    return status == MO_OK ? find_rest(f, err) : status;
+}
+
+/* basis has what is given, maybe a start; with has_upper that is settled. */
+static mo_status make(const mo_frame *basis, bool has_upper, mo_frame **frame,
+                      mo_error *err)
+{
+    mo_frame *f = malloc(sizeof *f);
+    mo_status status;
+
+    if (!f) {
+        mo_schedule_free(basis->start);
+        return mo_fail_memory(err);
+    }
+    *f = *basis;
+    f->x = f->given;
+    status = fill(f, has_upper, err);
+    if (status != MO_OK) {
+        mo_frame_free(f);
+        return status;
+    }
+    *frame = f;
+    return MO_OK;
+}
+
+mo_status mo_frame_make(const mo_instance *x, const mo_regime *regime,
+                        bool closure, mo_frame **frame, mo_error *err)
+{
+    return mo_frame_make_open(x, regime, closure, 0, frame, err);
+}
+
+mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
+                             bool closure, double slack, mo_frame **frame,
+                             mo_error *err)
+{
+    const mo_frame basis = {
+        .given = x, .regime = *regime, .closure = closure, .slack = slack
+    };
+
+    return make(&basis, false, frame, err);
+}
+
+mo_status mo_frame_make_strong(const mo_instance *x, const mo_regime *regime,
+                               double slack, const mo_strength *strength,
+                               mo_schedule *start, mo_frame **frame,
+                               mo_error *err)
+{
+    const mo_frame basis = { .given = x,
+                             .regime = *regime,
+                             .slack = slack,
+                             .strength = strength,
+                             .start = start };
+
+    return make(&basis, false, frame, err);
+}
+
+mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
+                             int64_t upper_ns, mo_frame **frame, mo_error *err)
+{
+    const mo_frame basis = { .given = other->given,
+                             .regime = other->regime,
+                             .closure = other->closure,
+                             .slack = other->slack,
+                             .start = start,
+                             .upper_ns = upper_ns };
+
+    return make(&basis, true, frame, err);
+}
+
+void mo_frame_free(mo_frame *frame)
+{
+    if (!frame)
+        return;
+    mo_schedule_free(frame->start);
+    mo_reach_free(frame->reach);
+    free(frame->allowed);
+    free(frame->head_ns);
+    free(frame->tail_ns);
+    free(frame->est_ns);
+    free(frame->lct_ns);
+    free(frame->cuts);
+    free(frame->segment_ns);
+    free(frame->twin);
+    mo_frame_free_rounded(frame);
+    free(frame);
+}

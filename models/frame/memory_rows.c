@@ -1,0 +1,399 @@
+#include "models/frame/memory_rows.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "models/sink/scale.h"
+
+struct mo_memory_rows {
+    const mo_frame *frame;
+    int n_segments;          /* with static memory one, of all ops */
+    int64_t *segment_bytes;  /* most that a device may be asked for in it */
+    int64_t *out_bytes;      /* by op: its tensors, unknown ones as 0 */
+    bool *left_out;          /* by device */
+    mo_memory_scale *scale;  /* by device, where it is limited */
+    int *space;              /* by device: column of a_k, or -1 */
+    int64_t workspace_bytes; /* of the op that has most */
+};
+
+static bool is_live(const mo_memory_rows *rows)
+{
+    return rows->frame->regime.memory == MO_MEMORY_LIVE;
+}
+
+static int64_t tensor_bytes(const mo_instance *x, int tensor)
+{
+    return x->tensor_bytes[tensor] > 0 ? x->tensor_bytes[tensor] : 0;
+}
+
+static int64_t workspace(const mo_instance *x, int op)
+{
+    return x->memory_bytes[op] - x->weight_bytes[op];
+}
+
+/* What an op asks for wherever it is, whatever the moment. */
+static int64_t resident(const mo_memory_rows *rows, int op)
+{
+    const mo_instance *x = rows->frame->x;
+
+    return is_live(rows) ? x->weight_bytes[op] : x->memory_bytes[op];
+}
+
+/* Saturates: INT64_MAX bytes fit nowhere. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum = INT64_MAX;
+
+    (void) mo_int64_add(a, b, &sum);
+    return sum;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product = INT64_MAX;
+
+    (void) mo_int64_mul(a, b, &product);
+    return product;
+}
+
+/* Segment g has the ops first .. last, the cuts at its ends included: what one
+ * cut puts out is there when the next one runs. */
+static int first_op(const mo_memory_rows *rows, int g)
+{
+    return g == 0 ? 0 : rows->frame->cuts[g - 1];
+}
+
+static int last_op(const mo_memory_rows *rows, int g)
+{
+    return g + 1 == rows->n_segments ? rows->frame->x->n - 1
+                                     : rows->frame->cuts[g];
+}
+
+/* The copies of a tensor that one device may hold: where each reader is sent
+ * its own, one for each. */
+static int most_copies(const mo_memory_rows *rows, int tensor)
+{
+    const mo_instance *x = rows->frame->x;
+    int readers = x->tensor_start[tensor + 1] - x->tensor_start[tensor];
+
+    return rows->frame->regime.tensors == MO_TENSORS_ONCE ? 1 : readers;
+}
+
+/* Tensors are numbered by their producers. */
+static int first_tensor(const mo_instance *x, int op)
+{
+    int low = 0, high = x->n_tensors;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (x->tensor_from[middle] < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Most that the tensors of a segment ask for on one device. */
+static int64_t tensors_of(const mo_memory_rows *rows, int g)
+{
+    const mo_instance *x = rows->frame->x;
+    int end = first_tensor(x, last_op(rows, g) + 1);
+    int64_t sum = 0;
+
+    for (int t = first_tensor(x, first_op(rows, g)); t < end; t++)
+        sum = plus(sum, times(tensor_bytes(x, t), most_copies(rows, t)));
+    return sum;
+}
+
+static void measure(mo_memory_rows *rows)
+{
+    const mo_instance *x = rows->frame->x;
+    int64_t always = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        always = plus(always, resident(rows, i));
+        if (is_live(rows) && workspace(x, i) > rows->workspace_bytes)
+            rows->workspace_bytes = workspace(x, i);
+    }
+    always = plus(always, rows->workspace_bytes);
+    for (int t = 0; t < x->n_tensors; t++)
+        rows->out_bytes[x->tensor_from[t]] =
+            plus(rows->out_bytes[x->tensor_from[t]], tensor_bytes(x, t));
+    for (int g = 0; g < rows->n_segments; g++)
+        rows->segment_bytes[g] =
+            plus(always, is_live(rows) ? tensors_of(rows, g) : 0);
+}
+
+static bool is_tight(const mo_memory_rows *rows, int segment, int device)
+{
+    return !rows->left_out[device] &&
+           rows->segment_bytes[segment] >
+               rows->frame->x->capacity_bytes[device];
+}
+
+static bool is_limited(const mo_memory_rows *rows, int device)
+{
+    for (int g = 0; g < rows->n_segments; g++)
+        if (is_tight(rows, g, device))
+            return true;
+    return false;
+}
+
+/* A size far over the capacity forbids no more than one a little over it, and
+ * would be a coefficient out of range. */
+static int64_t clip(int64_t bytes, int64_t capacity)
+{
+    int64_t most = capacity == 0 ? 1 : times(capacity, 2);
+
+    return bytes < most ? bytes : most;
+}
+
+static void choose_scale(mo_memory_rows *rows, int device, int64_t *sizes)
+{
+    const mo_instance *x = rows->frame->x;
+    int64_t capacity = x->capacity_bytes[device];
+    int n = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        sizes[n++] = clip(resident(rows, i), capacity);
+        if (is_live(rows))
+            sizes[n++] = clip(workspace(x, i), capacity);
+    }
+    for (int t = 0; t < x->n_tensors && is_live(rows); t++)
+        sizes[n++] = clip(tensor_bytes(x, t), capacity);
+    rows->scale[device] = mo_memory_scale_for(sizes, n, capacity);
+}
+
+static mo_status choose_scales(mo_memory_rows *rows, mo_error *err)
+{
+    const mo_instance *x = rows->frame->x;
+    size_t n = 2 * (size_t) x->n + (size_t) x->n_tensors;
+    int64_t *sizes = malloc((n + 1) * sizeof *sizes);
+
+    if (!sizes)
+        return mo_fail_memory(err);
+    for (int k = 0; k < x->n_devices; k++)
+        if (is_limited(rows, k))
+            choose_scale(rows, k, sizes);
+    free(sizes);
+    return MO_OK;
+}
+
+static mo_status allocate(mo_memory_rows *rows, mo_error *err)
+{
+    const mo_instance *x = rows->frame->x;
+    size_t n_devices = (size_t) x->n_devices;
+
+    rows->segment_bytes =
+        calloc((size_t) rows->n_segments + 1, sizeof *rows->segment_bytes);
+    rows->out_bytes = calloc((size_t) x->n + 1, sizeof *rows->out_bytes);
+    rows->scale = calloc(n_devices + 1, sizeof *rows->scale);
+    rows->space = calloc(n_devices + 1, sizeof *rows->space);
+    rows->left_out = calloc(n_devices + 1, sizeof *rows->left_out);
+    if (!rows->segment_bytes || !rows->out_bytes || !rows->scale ||
+        !rows->space || !rows->left_out)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
+                             mo_error *err)
+{
+    static const mo_memory_rows none = { 0 };
+    mo_memory_rows *made = malloc(sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    *made = none;
+    made->frame = frame;
+    if (frame->regime.memory != MO_MEMORY_NONE && frame->x->n > 0)
+        made->n_segments = is_live(made) ? frame->n_cuts + 1 : 1;
+    status = allocate(made, err);
+    if (status == MO_OK) {
+        measure(made);
+        status = choose_scales(made, err);
+    }
+    if (status != MO_OK) {
+        mo_memory_rows_free(made);
+        return status;
+    }
+    *rows = made;
+    return MO_OK;
+}
+
+void mo_memory_rows_free(mo_memory_rows *rows)
+{
+    if (!rows)
+        return;
+    free(rows->segment_bytes);
+    free(rows->out_bytes);
+    free(rows->scale);
+    free(rows->space);
+    free(rows->left_out);
+    free(rows);
+}
+
+void mo_memory_rows_leave_out(mo_memory_rows *rows, int device)
+{
+    rows->left_out[device] = true;
+}
+
+/* Bytes on a device as its rows are written; never too small to be read. */
+static double written(const mo_memory_rows *rows, int device, int64_t bytes)
+{
+    int64_t capacity = rows->frame->x->capacity_bytes[device];
+    double size =
+        mo_memory_scale_size(&rows->scale[device], clip(bytes, capacity));
+
+    return bytes > 0 && size < 1e-6 ? 1e-6 : size;
+}
+
+static double capacity_written(const mo_memory_rows *rows, int device)
+{
+    return mo_memory_scale_size(&rows->scale[device],
+                                rows->frame->x->capacity_bytes[device]);
+}
+
+static double workspace_in(const mo_memory_rows *rows, const mo_schedule *start,
+                           int device)
+{
+    int64_t most = 0;
+
+    for (int i = 0; start && i < start->n; i++)
+        if (start->device[i] == device && workspace(rows->frame->x, i) > most)
+            most = workspace(rows->frame->x, i);
+    return written(rows, device, most);
+}
+
+void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
+                            mo_sink *sink)
+{
+    for (int k = 0; k < rows->frame->x->n_devices; k++) {
+        mo_variable a = { .role = MO_ROLE_SPACE, .number = { k } };
+
+        rows->space[k] = -1;
+        if (rows->workspace_bytes == 0 || !is_limited(rows, k))
+            continue;
+        a.upper = capacity_written(rows, k);
+        a.value = workspace_in(rows, start, k);
+        rows->space[k] = mo_sink_column(sink, &a);
+    }
+}
+
+/* a_k >= workspace of op i, if it is on k */
+static void write_space(const mo_memory_rows *rows,
+                        const mo_memory_columns *columns, int device,
+                        mo_sink *sink)
+{
+    const mo_instance *x = rows->frame->x;
+
+    for (int i = 0; i < x->n; i++) {
+        int place = columns->place(columns->state, i, device);
+
+        if (place < 0 || workspace(x, i) == 0)
+            continue;
+        mo_term(sink, rows->space[device], 1);
+        mo_term(sink, place, -written(rows, device, workspace(x, i)));
+        mo_row(sink, MO_GE, 0);
+    }
+}
+
+static void write_segment(const mo_memory_rows *rows,
+                          const mo_memory_columns *columns, int g, int device,
+                          mo_sink *sink)
+{
+    const mo_instance *x = rows->frame->x;
+    int first = first_op(rows, g), last = last_op(rows, g);
+    int end = first_tensor(x, last + 1);
+
+    for (int i = 0; i < x->n; i++) {
+        int place = columns->place(columns->state, i, device);
+        bool inside = is_live(rows) && i >= first && i <= last;
+        int64_t bytes =
+            plus(resident(rows, i), inside ? rows->out_bytes[i] : 0);
+
+        if (place >= 0 && bytes > 0)
+            mo_term(sink, place, written(rows, device, bytes));
+    }
+    if (rows->space[device] >= 0)
+        mo_term(sink, rows->space[device], 1);
+    if (is_live(rows))
+        for (int t = first_tensor(x, first); t < end; t++)
+            if (tensor_bytes(x, t) > 0)
+                columns->received(columns->state, sink, t, device,
+                                  written(rows, device, tensor_bytes(x, t)));
+    mo_row(sink, MO_LE, capacity_written(rows, device));
+}
+
+void mo_memory_rows_write(const mo_memory_rows *rows,
+                          const mo_memory_columns *columns, mo_sink *sink)
+{
+    int n_devices = rows->frame->x->n_devices;
+
+    if (rows->n_segments == 0)
+        return;
+    mo_sink_family(sink, "memory");
+    for (int k = 0; k < n_devices; k++)
+        for (int g = 0; g < rows->n_segments; g++)
+            if (is_tight(rows, g, k))
+                write_segment(rows, columns, g, k, sink);
+    if (!is_live(rows))
+        return;
+    mo_sink_family(sink, "space");
+    for (int k = 0; k < n_devices; k++)
+        if (rows->space[k] >= 0)
+            write_space(rows, columns, k, sink);
+}
+
+/* The copies of a tensor that are sent to a device in a placement. */
+static int copies_sent(const mo_memory_rows *rows, const int *device,
+                       int tensor, int to)
+{
+    const mo_instance *x = rows->frame->x;
+    int copies = 0;
+
+    if (device[x->tensor_from[tensor]] == to)
+        return 0;
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1]; q++)
+        copies += device[x->flows[q].to] == to;
+    return copies > most_copies(rows, tensor) ? 1 : copies;
+}
+
+static int64_t segment_needs(const mo_memory_rows *rows, const int *device,
+                             int g, int k)
+{
+    const mo_instance *x = rows->frame->x;
+    int first = first_op(rows, g), last = last_op(rows, g);
+    int end = first_tensor(x, last + 1);
+    int64_t sum = 0, most = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        if (device[i] != k)
+            continue;
+        sum = plus(sum, resident(rows, i));
+        if (is_live(rows) && workspace(x, i) > most)
+            most = workspace(x, i);
+        if (is_live(rows) && i >= first && i <= last)
+            sum = plus(sum, rows->out_bytes[i]);
+    }
+    for (int t = first_tensor(x, first); t < end && is_live(rows); t++)
+        sum = plus(sum,
+                   times(tensor_bytes(x, t), copies_sent(rows, device, t, k)));
+    return plus(sum, most);
+}
+
+bool mo_memory_rows_accept(const mo_memory_rows *rows, const int *device)
+{
+    const mo_instance *x = rows->frame->x;
+
+    for (int k = 0; k < x->n_devices; k++)
+        for (int g = 0; g < rows->n_segments; g++)
+            if (is_tight(rows, g, k) &&
+                segment_needs(rows, device, g, k) > x->capacity_bytes[k])
+                return false;
+    return true;
+}

@@ -1,0 +1,56 @@
+#include "models/frame/proven_bounds.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+mo_status mo_strength_new(int n_devices, mo_strength **strength, mo_error *err)
+{
+    mo_strength *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return mo_fail_memory(err);
+    s->n_devices = n_devices;
+    *strength = s;
+    return MO_OK;
+}
+
+void mo_strength_free(mo_strength *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        free(s->pairs[i].least_ns);
+    free(s->pairs);
+    free(s);
+}
+
+/* Within bounds, so that whoever adds times up to it need not look. */
+static int64_t sane(int64_t ns)
+{
+    if (ns < 0)
+        return 0;
+    return ns < MO_MAX_TOTAL_NS ? ns : MO_MAX_TOTAL_NS;
+}
+
+mo_status mo_strength_add(mo_strength *s, int u, int v, const int64_t *least_ns,
+                          mo_error *err)
+{
+    size_t size = (size_t) s->n_devices * (size_t) s->n_devices;
+    int64_t *copy;
+    mo_status status = MO_PUSH(s->pairs, s->n, s->room, err);
+
+    assert(s->n == 0 ||
+           (s->pairs[s->n - 1].v != MO_FREE && u >= s->pairs[s->n - 1].v));
+    assert(v == MO_FREE || u < v);
+    if (status != MO_OK)
+        return status;
+    copy = malloc((size + 1) * sizeof *copy);
+    if (!copy)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < size; i++)
+        copy[i] = sane(least_ns[i]);
+    s->pairs[s->n++] = (mo_strength_pair){ u, v, copy };
+    return MO_OK;
+}

@@ -1,0 +1,287 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/frame/frame_internal.h"
+#include "schedule/bound/load_bound.h"
+#include "schedule/bound/head_tail.h"
+
+/*
+ * The head of op i on device k: it starts after all it reads has come, so
+ *
+ *     head[i,k] >= min over a of head[j,a] + p[j,a] + c[q,a,k]
+ *
+ * for every flow q of j into it, whatever else is sent meanwhile.  What flows
+ * within a group stays on its device.  When a clean cut starts, all ops since
+ * the cut before it have run, which takes the time of their load, and more
+ * exactly that of the segment's table (schedule/bound/segment_bound.h).  Between the ops
+ * of a chain lies what was proven of them before (models/frame/proven_bounds.h).  Tails
+ * are the mirror image.
+ *
+ * An op whose head, time and tail on a device exceed the horizon may not run
+ * there; without that device heads and tails of others grow, and so on.  Any
+ * number of rounds is valid, and most of it happens in the first.
+ */
+enum { MAX_ROUNDS = 16, ROUNDS_WITH_TABLES = 2 };
+
+struct windows {
+    mo_frame *f;
+    mo_places places;
+    mo_pass pass;       /* forward for heads, backward for tails */
+    int64_t *scratch;   /* by device */
+    bool *group_denied; /* by group and device */
+};
+
+static int64_t least_with_p(const struct windows *w, int op)
+{
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < w->f->x->n_devices; k++)
+        if (mo_frame_allowed(w->f, op, k) &&
+            mo_pass_with_p(&w->pass, op, k) < least)
+            least = mo_pass_with_p(&w->pass, op, k);
+    return least;
+}
+
+/* All ops from first to last - 1 run between a time that has gone by and the
+ * cut. */
+static void add_load(struct windows *w, int cut, int first, int last,
+                     int64_t gone_ns)
+{
+    int64_t least = gone_ns + mo_load_ns(&w->places, first, last, w->scratch);
+
+    for (int k = 0; k < w->f->x->n_devices; k++)
+        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, cut, k)], least);
+}
+
+/* The segment behind the cut of that number takes its table's time: raises the
+ * head of the cut at its end, or, backward, the tail of the one before it. */
+static void add_segment(struct windows *w, int number)
+{
+    const mo_frame *f = w->f;
+    int n_devices = f->x->n_devices, backward = w->pass.backward;
+    int here = f->cuts[number + backward], there = f->cuts[number + !backward];
+    const int64_t *table;
+
+    if (!f->segment_ns)
+        return;
+    table = f->segment_ns + (int64_t) number * n_devices * n_devices;
+    for (int k = 0; k < n_devices; k++) {
+        int64_t least = INT64_MAX;
+        for (int a = 0; a < n_devices; a++) {
+            int64_t with_segment =
+                mo_pass_with_p(&w->pass, here, a) +
+                table[backward ? k * n_devices + a : a * n_devices + k];
+            if (mo_frame_allowed(f, here, a) && with_segment < least)
+                least = with_segment;
+        }
+        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, there, k)], least);
+    }
+}
+
+/* From the pair's op on this side of the pass, on device a, to that on the
+ * other, on k. */
+static int64_t proven_ns(const struct windows *w, size_t number, int a, int k)
+{
+    return w->pass.backward ? mo_frame_pair_ns(w->f, number, k, a)
+                            : mo_frame_pair_ns(w->f, number, a, k);
+}
+
+/* What the pair says of the op on the far side on device k.  Tables may say
+ * that something never is; sums of times stay in range all the same. */
+static int64_t least_by_pair(const struct windows *w, size_t number, int here,
+                             int k)
+{
+    int64_t least = MO_MAX_TOTAL_NS;
+
+    if (here == MO_FREE)
+        return proven_ns(w, number, 0, k);
+    for (int a = 0; a < w->f->x->n_devices; a++) {
+        int64_t with_pair =
+            mo_pass_with_p(&w->pass, here, a) + proven_ns(w, number, a, k);
+
+        if (mo_frame_allowed(w->f, here, a) && with_pair < least)
+            least = with_pair;
+    }
+    return least;
+}
+
+static void add_pair(struct windows *w, size_t number)
+{
+    const mo_strength_pair *pair = &w->f->strength->pairs[number];
+    int here = w->pass.backward ? pair->v : pair->u;
+    int there = w->pass.backward ? pair->u : pair->v;
+
+    for (int k = 0; k < w->f->x->n_devices; k++)
+        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, there, k)],
+                      least_by_pair(w, number, here, k));
+}
+
+static size_t n_pairs(const mo_frame *f)
+{
+    return f->strength ? f->strength->n : 0;
+}
+
+static void find_heads(struct windows *w)
+{
+    const mo_frame *f = w->f;
+    int cut = 0, before = -1;
+    int64_t gone_ns = 0;
+    size_t pair = 0;
+
+    w->pass.backward = false;
+    w->pass.side = f->head_ns;
+    for (int i = 0; i < f->x->n; i++) {
+        if (cut < f->n_cuts && f->cuts[cut] == i) {
+            add_load(w, i, before + 1, i, gone_ns);
+            if (cut > 0)
+                add_segment(w, cut - 1);
+            gone_ns = least_with_p(w, i);
+            before = i;
+            cut++;
+        }
+        if (pair < n_pairs(f) && f->strength->pairs[pair].v == i)
+            add_pair(w, pair++);
+        mo_pass_spread(&w->pass, i);
+    }
+}
+
+static void find_tails(struct windows *w)
+{
+    const mo_frame *f = w->f;
+    int cut = f->n_cuts - 1, behind = f->x->n;
+    int64_t gone_ns = 0;
+    size_t pair = n_pairs(f);
+
+    w->pass.backward = true;
+    w->pass.side = f->tail_ns;
+    for (int i = f->x->n - 1; i >= 0; i--) {
+        if (cut >= 0 && f->cuts[cut] == i) {
+            add_load(w, i, i + 1, behind, gone_ns);
+            if (cut + 1 < f->n_cuts)
+                add_segment(w, cut);
+            gone_ns = least_with_p(w, i);
+            behind = i;
+            cut--;
+        }
+        if (pair > 0 && f->strength->pairs[pair - 1].u == i)
+            add_pair(w, --pair);
+        mo_pass_spread(&w->pass, i);
+    }
+}
+
+static bool has_time(const mo_frame *f, int op, int device)
+{
+    int64_t at = (int64_t) op * f->x->n_devices + device;
+
+    return f->head_ns[at] + mo_instance_p_ns(f->x, op, device) +
+               f->tail_ns[at] <=
+           f->horizon_ns;
+}
+
+/* A group goes where all of its ops can. */
+static void deny_groups(struct windows *w)
+{
+    const mo_instance *x = w->f->x;
+    size_t n_devices = (size_t) x->n_devices;
+
+    memset(w->group_denied, 0, (size_t) x->n_groups * n_devices);
+    for (int i = 0; i < x->n; i++)
+        for (int k = 0; k < x->n_devices && x->group[i] != MO_FREE; k++)
+            if (!has_time(w->f, i, k))
+                w->group_denied[(size_t) x->group[i] * n_devices + (size_t) k] =
+                    true;
+}
+
+static bool is_denied(const struct windows *w, int op, int device)
+{
+    const mo_instance *x = w->f->x;
+
+    if (x->group[op] == MO_FREE)
+        return !has_time(w->f, op, device);
+    return w->group_denied[(int64_t) x->group[op] * x->n_devices + device];
+}
+
+/* Returns whether any device was taken from op, and left it one. */
+static bool deny_op(struct windows *w, int op)
+{
+    mo_frame *f = w->f;
+    bool changed = false, any = false;
+
+    for (int k = 0; k < f->x->n_devices; k++) {
+        bool *allowed = &f->allowed[mo_places_at(&w->places, op, k)];
+        if (*allowed && is_denied(w, op, k)) {
+            *allowed = false;
+            changed = true;
+        }
+        any = any || *allowed;
+    }
+    if (!any)
+        mo_places_allow_by_pin(&w->places, op);
+    return changed && any;
+}
+
+/* Returns whether there is reason for another round. */
+static bool deny(struct windows *w)
+{
+    bool changed = false;
+
+    deny_groups(w);
+    for (int i = 0; i < w->f->x->n; i++)
+        changed |= deny_op(w, i);
+    return changed;
+}
+
+static void find_spans(mo_frame *f)
+{
+    for (int i = 0; i < f->x->n; i++) {
+        f->est_ns[i] = INT64_MAX;
+        f->lct_ns[i] = INT64_MIN;
+        for (int k = 0; k < f->x->n_devices; k++) {
+            int64_t at = (int64_t) i * f->x->n_devices + k;
+            if (!f->allowed[at])
+                continue;
+            if (f->head_ns[at] < f->est_ns[i])
+                f->est_ns[i] = f->head_ns[at];
+            mo_pass_raise(&f->lct_ns[i], f->horizon_ns - f->tail_ns[at]);
+        }
+    }
+}
+
+static mo_status find_all(struct windows *w, mo_error *err)
+{
+    bool changed = true;
+
+    for (int round = 0; round < MAX_ROUNDS && changed; round++) {
+        mo_status status = round < ROUNDS_WITH_TABLES
+                               ? mo_frame_find_segments(w->f, err)
+                               : MO_OK;
+        if (status != MO_OK)
+            return status;
+        find_heads(w); /* which only grow, like tails, from round to round */
+        find_tails(w);
+        changed = deny(w);
+    }
+    find_spans(w->f);
+    return MO_OK;
+}
+
+mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
+{
+    size_t n_devices = (size_t) f->x->n_devices;
+    size_t n_groups = (size_t) f->x->n_groups;
+    struct windows w = { .f = f, .places = mo_frame_places(f) };
+    mo_status status;
+
+    w.pass.places = &w.places;
+    w.pass.at = calloc(n_devices + 1, sizeof *w.pass.at);
+    w.scratch = calloc(n_devices + 1, sizeof *w.scratch);
+    w.group_denied = calloc(n_groups + 1, n_devices + 1);
+    if (w.pass.at && w.scratch && w.group_denied)
+        status = find_all(&w, err);
+    else
+        status = mo_fail_memory(err);
+    free(w.pass.at);
+    free(w.scratch);
+    free(w.group_denied);
+    return status;
+}

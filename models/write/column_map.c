@@ -1,0 +1,156 @@
+#include "models/write/column_map.h"
+
+#include <string.h>
+
+#include "models/transfer_number.h"
+
+typedef struct map_sink {
+    mo_sink sink; /* first, so that a mo_sink is one of these */
+    mo_out *out;
+    const mo_model *model;
+} map_sink;
+
+/* What the numbers in a name count, one letter each: op, transfer, device,
+ * segment. */
+typedef struct role_meaning {
+    mo_role role;
+    const char *meaning, *numbers;
+} role_meaning;
+
+static const role_meaning meanings[] = {
+    { MO_ROLE_PLACE, "place", "od" },
+    { MO_ROLE_START, "start", "o" },
+    { MO_ROLE_COMPLETE, "end", "o" },
+    { MO_ROLE_SEND, "send", "t" },
+    { MO_ROLE_ARRIVE, "arrive", "t" },
+    { MO_ROLE_CHANNEL, "channel", "tdd" },
+    { MO_ROLE_CROSS, "cross", "t" },
+    { MO_ROLE_ORDER, "order", "oo" },
+    { MO_ROLE_SEND_ORDER, "send-order", "tt" },
+    { MO_ROLE_MEET, "meet", "oo" },
+    { MO_ROLE_SEGMENT, "segment", "sdd" },
+    { MO_ROLE_FAVOUR, "favour", "t" },
+    { MO_ROLE_SPACE, "workspace", "d" },
+    { MO_ROLE_MAKESPAN, "makespan", "" },
+    { MO_ROLE_IDENTITY, "identity", "" },
+};
+
+enum { MEANINGS = sizeof meanings / sizeof *meanings };
+
+/* The fields behind the meaning, empty where they say nothing. */
+typedef struct fields {
+    const char *op[2], *reader[2], *target[2], *device[2];
+} fields;
+
+static const role_meaning *meaning_of(mo_role role)
+{
+    int i = 0;
+
+    while (i < MEANINGS - 1 && meanings[i].role != role)
+        i++;
+    return &meanings[i];
+}
+
+static void set_transfer(const mo_model *model, int number, fields *f, int at)
+{
+    const mo_instance *x = model->frame->x;
+    mo_transfer_ends ends = mo_transfer_of(x, &model->frame->regime, number);
+
+    f->op[at] = x->op_names[ends.from];
+    if (ends.device != MO_FREE)
+        f->target[at] = x->device_ids[ends.device];
+    else if (ends.to != MO_FREE)
+        f->reader[at] = x->op_names[ends.to];
+}
+
+static fields fields_of(const mo_model *model, const mo_variable *column,
+                        const char *numbers)
+{
+    const mo_instance *x = model->frame->x;
+    fields f = { .op = { NULL } };
+    int n_ops = 0, n_devices = 0;
+
+    for (int i = 0; numbers[i]; i++) {
+        int number = column->number[i];
+
+        switch (numbers[i]) {
+        case 'o':
+            f.op[n_ops++] = x->op_names[number];
+            break;
+        case 't':
+            set_transfer(model, number, &f, n_ops++);
+            break;
+        case 's':
+            f.op[0] = x->op_names[model->frame->strength->pairs[number].u];
+            f.op[1] = x->op_names[model->frame->strength->pairs[number].v];
+            break;
+        default:
+            f.device[n_devices++] = x->device_ids[number];
+        }
+    }
+    return f;
+}
+
+/* As RFC 4180 has it: quoted where it must be, quotes doubled. */
+static void write_field(mo_out *out, const char *text)
+{
+    mo_out_char(out, ',');
+    if (!text)
+        return;
+    if (!strpbrk(text, ",\"\r\n")) {
+        mo_out_text(out, text);
+        return;
+    }
+    mo_out_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            mo_out_char(out, '"');
+        mo_out_char(out, *text);
+    }
+    mo_out_char(out, '"');
+}
+
+static void take_column(mo_sink *sink, int id, const mo_variable *column)
+{
+    map_sink *s = (map_sink *) sink;
+    const role_meaning *role = meaning_of(column->role);
+    fields f = fields_of(s->model, column, role->numbers);
+    char name[MO_VARIABLE_NAME];
+
+    (void) id;
+    mo_out_bytes(s->out, name, mo_variable_name(column, name));
+    write_field(s->out, column->kind == MO_BINARY ? "binary" : "continuous");
+    write_field(s->out, role->meaning);
+    for (int i = 0; i < 2; i++) {
+        write_field(s->out, f.op[i]);
+        write_field(s->out, f.reader[i]);
+        write_field(s->out, f.target[i]);
+    }
+    write_field(s->out, f.device[0]);
+    write_field(s->out, f.device[1]);
+    mo_out_char(s->out, '\n');
+}
+
+static void begin(mo_sink *sink, int pass)
+{
+    (void) pass;
+    mo_out_text(((map_sink *) sink)->out,
+                "column,kind,meaning,op,reader,target,op2,reader2,target2,"
+                "device,device2\n");
+}
+
+mo_status mo_map_sink_new(mo_out *out, const mo_model *model, mo_sink **sink,
+                          mo_error *err)
+{
+    static const mo_sink_kind kind = { .passes = 1,
+                                       .begin = begin,
+                                       .column = take_column };
+    map_sink *s = mo_sink_new(&kind, sizeof *s, err);
+
+    if (!s)
+        return MO_E_MEMORY;
+    s->out = out;
+    s->model = model;
+    *sink = &s->sink;
+    return MO_OK;
+}

@@ -1,0 +1,15 @@
+/*
+ * map.h - a sink that writes what every column means, as CSV, for those who
+ * extend the model in a modelling tool of their own.
+ */
+#ifndef MO_MODELS_WRITE_COLUMN_MAP_H
+#define MO_MODELS_WRITE_COLUMN_MAP_H
+
+#include "base/out.h"
+#include "models/model.h"
+#include "models/sink/sink.h"
+
+mo_status mo_map_sink_new(mo_out *out, const mo_model *model, mo_sink **sink,
+                          mo_error *err);
+
+#endif

@@ -1,0 +1,322 @@
+#include "models/write/count_sink.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "models/write/decimal.h"
+#include "models/write/lp_line_limits.h"
+
+/*
+ * Sizes of files are sums of the lengths of names and numbers and of what lp.c
+ * and mps.c put around them.  Each function below says in strings what that is.
+ */
+#define LENGTH(text) ((int64_t) sizeof(text) - 1)
+
+/* What a column may be in a row with a big-M; bits. */
+typedef enum part { PART_OTHER = 0, PART_TIME = 1, PART_CHOICE = 2 } part;
+
+typedef struct range {
+    double least, largest; /* INFINITY and 0: empty */
+} range;
+
+typedef struct known {
+    unsigned char length; /* of its name */
+    unsigned char part;
+} known;
+
+/* The lengths of numbers met lately. */
+enum { LENGTH_SLOTS = 4096 };
+
+typedef struct lengths {
+    double magnitude[LENGTH_SLOTS];
+    unsigned char length[LENGTH_SLOTS];
+} lengths;
+
+typedef struct counter {
+    mo_sink sink;
+    mo_count *count;
+    mo_count now;
+    range coefs, big_ms;
+    lengths lengths;
+    known *columns;
+    size_t room;
+    bool in_integers; /* the last column was binary */
+    bool has_bounds;
+    int64_t binary_line; /* the length of the last line of Binaries */
+    int64_t row_name;    /* the length of the row's name */
+    int64_t longer_at;   /* the number at which it grows */
+} counter;
+
+/* No magnitude is negative: every slot is free. */
+static void init_lengths(lengths *l)
+{
+    for (int i = 0; i < LENGTH_SLOTS; i++)
+        l->magnitude[i] = -1;
+}
+
+static size_t length_of(lengths *l, double magnitude)
+{
+    uint64_t slot;
+
+    memcpy(&slot, &magnitude, sizeof slot);
+    slot = slot * UINT64_C(0x9e3779b97f4a7c15) >> 52; /* 2^12 slots */
+    if (l->magnitude[slot] != magnitude) {
+        l->magnitude[slot] = magnitude;
+        l->length[slot] = (unsigned char) mo_decimal_length(magnitude);
+    }
+    return l->length[slot];
+}
+
+static int64_t number_length(counter *c, double value)
+{
+    return (value < 0) + (int64_t) length_of(&c->lengths, fabs(value));
+}
+
+static void count_binary(counter *c, int64_t name)
+{
+    mo_count *now = &c->now;
+
+    if (now->binaries++ == 0) {
+        now->lp_bytes += LENGTH("Binaries\n");
+        c->binary_line = LENGTH(" ");
+    }
+    if (c->binary_line + name + 1 > MO_LP_LINE) {
+        now->lp_bytes += c->binary_line;
+        c->binary_line = LENGTH(" ");
+    }
+    c->binary_line += name + 1;
+    now->mps_bytes += LENGTH(" LO BND  0\n") + name;
+    now->mps_bytes += LENGTH(" UP BND  1\n") + name;
+    if (!c->in_integers)
+        now->mps_bytes += LENGTH(" MARKER 'MARKER' 'INTORG'\n") +
+                          LENGTH(" MARKER 'MARKER' 'INTEND'\n");
+}
+
+static void count_bounds(counter *c, int64_t name, const mo_variable *column)
+{
+    mo_count *now = &c->now;
+    int64_t lower = number_length(c, column->lower), upper;
+
+    if (column->lower == column->upper) {
+        now->lp_bytes += LENGTH(" = \n") + name + lower;
+        now->mps_bytes += LENGTH(" FX BND  \n") + name + lower;
+        return;
+    }
+    if (column->lower != 0)
+        now->mps_bytes += LENGTH(" LO BND  \n") + name + lower;
+    if (column->upper == INFINITY) {
+        now->lp_bytes += LENGTH(" >= \n") + name + lower;
+    } else {
+        upper = number_length(c, column->upper);
+        now->lp_bytes += LENGTH(" <=  <= \n") + lower + name + upper;
+        now->mps_bytes += LENGTH(" UP BND  \n") + name + upper;
+    }
+}
+
+static void count_continuous(counter *c, int64_t name,
+                             const mo_variable *column)
+{
+    c->now.continuous++;
+    if (column->lower == 0 && column->upper == INFINITY)
+        return;
+    if (!c->has_bounds)
+        c->now.lp_bytes += LENGTH("Bounds\n");
+    c->has_bounds = true;
+    count_bounds(c, name, column);
+}
+
+static part part_of(const mo_variable *column)
+{
+    switch (column->role) {
+    case MO_ROLE_START:
+    case MO_ROLE_COMPLETE:
+    case MO_ROLE_SEND:
+    case MO_ROLE_ARRIVE:
+    case MO_ROLE_MAKESPAN:
+        return PART_TIME;
+    case MO_ROLE_PLACE:
+    case MO_ROLE_CHANNEL:
+        return PART_OTHER;
+    default:
+        return column->kind == MO_BINARY ? PART_CHOICE : PART_OTHER;
+    }
+}
+
+static void count_objective(counter *c, int64_t name)
+{
+    c->now.lp_bytes += LENGTH("Minimize\nobj: \nSubject To\nEnd\n") + name;
+    c->now.mps_bytes += LENGTH("NAME moirai FREE\nROWS\n N obj\nCOLUMNS\n"
+                               "  obj 1\nRHS\nBOUNDS\nENDATA\n") +
+                        name;
+}
+
+static void add_column(mo_sink *sink, int id, const mo_variable *variable)
+{
+    counter *c = (counter *) sink;
+    char text[MO_VARIABLE_NAME];
+    size_t n = (size_t) id;
+    int64_t name = (int64_t) mo_variable_name(variable, text);
+
+    if (MO_PUSH(c->columns, n, c->room, &sink->failure) != MO_OK)
+        return;
+    c->columns[n] =
+        (known){ (unsigned char) name, (unsigned char) part_of(variable) };
+    if (id == 0)
+        count_objective(c, name);
+    if (variable->kind == MO_BINARY)
+        count_binary(c, name);
+    else
+        count_continuous(c, name, variable);
+    c->in_integers = variable->kind == MO_BINARY;
+}
+
+/* The name of the row is as long as that of the one before it, or by one more
+ * digit. */
+static void name_row(counter *c, const mo_row_terms *row)
+{
+    mo_count *now = &c->now;
+
+    if (row->number == 0) {
+        assert(now->n_families <
+               (int) (sizeof now->family / sizeof *now->family));
+        now->family[now->n_families++].name = row->family;
+        c->row_name = (int64_t) strlen(row->family) + LENGTH("_0");
+        c->longer_at = 10;
+    } else if (row->number == c->longer_at) {
+        c->row_name++;
+        c->longer_at *= 10;
+    }
+    now->family[now->n_families - 1].rows++;
+}
+
+/* A row's line, and how much of the row is in lines before it. */
+typedef struct lp_row {
+    int64_t before, line;
+} lp_row;
+
+static void make_room(lp_row *row, int64_t piece)
+{
+    if (row->line + piece > MO_LP_LINE) {
+        row->before += row->line;
+        row->line = LENGTH(" ");
+    }
+}
+
+static void widen(range *r, double magnitude)
+{
+    r->least = magnitude < r->least ? magnitude : r->least;
+    r->largest = magnitude > r->largest ? magnitude : r->largest;
+}
+
+/* Returns the length of the terms in MPS. */
+static int64_t count_terms(counter *c, const mo_row_terms *row, lp_row *lp)
+{
+    int64_t mps = (LENGTH("   \n") + c->row_name) * row->n;
+    lp_row now = *lp;
+    range coefs = c->coefs;
+
+    for (int i = 0; i < row->n; i++) {
+        double magnitude = fabs(row->coefs[i]);
+        size_t name = c->columns[row->columns[i]].length, number = 0, room;
+
+        if (magnitude != 1)
+            number = length_of(&c->lengths, magnitude);
+        room = mo_lp_term_room(number, name);
+        make_room(&now, (int64_t) room);
+        now.line += (int64_t) room;
+        mps += (int64_t) (name + (number ? number : 1)) + (row->coefs[i] < 0);
+        widen(&coefs, magnitude);
+    }
+    *lp = now;
+    c->coefs = coefs;
+    return mps;
+}
+
+static void count_bytes(counter *c, const mo_row_terms *row)
+{
+    int64_t rhs = number_length(c, row->rhs);
+    lp_row lp = { 0, c->row_name + LENGTH(": ") };
+    mo_count *now = &c->now;
+
+    if (row->coefs[0] > 0)
+        lp.line -= LENGTH("+ "); /* the first has none */
+    now->mps_bytes += LENGTH(" L \n") + c->row_name;
+    now->mps_bytes += count_terms(c, row, &lp);
+    if (row->rhs != 0)
+        now->mps_bytes += LENGTH(" RHS  \n") + c->row_name + rhs;
+    make_room(&lp, MO_LP_SENSE_ROOM);
+    now->lp_bytes += lp.before + lp.line + rhs;
+    now->lp_bytes += row->sense == MO_EQ ? LENGTH("= \n") : LENGTH("<= \n");
+}
+
+static void count_big_ms(counter *c, const mo_row_terms *row)
+{
+    int parts = 0;
+
+    for (int i = 0; i < row->n; i++)
+        parts |= c->columns[row->columns[i]].part;
+    if (parts != (PART_TIME | PART_CHOICE))
+        return;
+    for (int i = 0; i < row->n; i++)
+        if (c->columns[row->columns[i]].part == PART_CHOICE)
+            widen(&c->big_ms, fabs(row->coefs[i]));
+}
+
+static void count_row(mo_sink *sink, const mo_row_terms *row)
+{
+    counter *c = (counter *) sink;
+
+    name_row(c, row);
+    count_bytes(c, row);
+    count_big_ms(c, row);
+}
+
+static void tell_range(const range *r, double *least, double *largest)
+{
+    *least = r->largest > 0 ? r->least : 0;
+    *largest = r->largest;
+}
+
+static mo_status end(mo_sink *sink, mo_error *err)
+{
+    counter *c = (counter *) sink;
+    mo_count *now = &c->now;
+
+    (void) err;
+    now->rows = sink->n_rows;
+    now->nonzeros = sink->n_terms;
+    now->lp_bytes += c->binary_line;
+    tell_range(&c->coefs, &now->least_coef, &now->largest_coef);
+    tell_range(&c->big_ms, &now->least_big_m, &now->largest_big_m);
+    *c->count = *now;
+    return MO_OK;
+}
+
+static void release(mo_sink *sink)
+{
+    free(((counter *) sink)->columns);
+}
+
+mo_status mo_count_new(mo_count *count, mo_sink **sink, mo_error *err)
+{
+    static const mo_sink_kind kind = {
+        .passes = 1,
+        .wants_rows = true,
+        .column = add_column,
+        .row = count_row,
+        .end = end,
+        .free = release,
+    };
+    counter *c = mo_sink_new(&kind, sizeof *c, err);
+
+    if (!c)
+        return MO_E_MEMORY;
+    c->count = count;
+    c->coefs = c->big_ms = (range){ INFINITY, 0 };
+    init_lengths(&c->lengths);
+    *sink = &c->sink;
+    return MO_OK;
+}

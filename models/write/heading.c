@@ -1,0 +1,174 @@
+#include <config.h>
+
+#include "models/write/heading.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "models/sink/scale.h"
+#include "models/transfer_number.h"
+
+/* A name takes so many characters at most, so that no line reaches 255, which
+ * some readers stop at. */
+enum { NAME_ROOM = 80 };
+
+typedef struct comments {
+    const char *mark;
+    mo_out *out;
+} comments;
+
+static void begin(const comments *c)
+{
+    mo_out_text(c->out, c->mark);
+    mo_out_char(c->out, ' ');
+}
+
+static void end(const comments *c)
+{
+    mo_out_char(c->out, '\n');
+}
+
+/* Readers take comments byte by byte, some in an alphabet of their own: what is
+ * not printable ASCII is written as \xc3\xa9. */
+static size_t escape(unsigned char byte, char piece[4])
+{
+    static const char hex[] = "0123456789abcdef";
+
+    if (byte == '\\') {
+        memcpy(piece, "\\\\", 2);
+        return 2;
+    }
+    if (byte >= ' ' && byte < 0x7f) {
+        piece[0] = (char) byte;
+        return 1;
+    }
+    memcpy(piece, "\\x", 2);
+    piece[2] = hex[byte >> 4];
+    piece[3] = hex[byte & 15];
+    return 4;
+}
+
+static void write_name(const comments *c, const char *name)
+{
+    size_t left = NAME_ROOM;
+
+    for (; *name; name++) {
+        char piece[4];
+        size_t n = escape((unsigned char) *name, piece);
+
+        if (n > left) {
+            mo_out_text(c->out, "...");
+            return;
+        }
+        mo_out_bytes(c->out, piece, n);
+        left -= n;
+    }
+}
+
+/* "op 12 conv1", one line. */
+static void write_number(const comments *c, const char *what, int number,
+                         const char *name)
+{
+    begin(c);
+    mo_out_text(c->out, what);
+    mo_out_char(c->out, ' ');
+    mo_out_int(c->out, number);
+    mo_out_char(c->out, ' ');
+    write_name(c, name);
+    end(c);
+}
+
+/* Only the last part of a path: the bytes are the same wherever it lies.  What
+ * came through standard input has no name. */
+static void write_file(const comments *c, const char *what, const char *path)
+{
+    const char *slash;
+
+    if (!path || strcmp(path, "-") == 0)
+        return;
+    slash = strrchr(path, '/');
+    begin(c);
+    mo_out_text(c->out, what);
+    write_name(c, slash ? slash + 1 : path);
+    end(c);
+}
+
+static void write_options(const comments *c, const mo_model *model)
+{
+    const mo_frame *frame = model->frame;
+
+    begin(c);
+    mo_out_printf(c->out, "formulation: %s%s", model->formulation->name,
+                  frame->closure ? " --closure" : "");
+    end(c);
+    begin(c);
+    mo_out_printf(c->out, "congestion: %s, tensors: %s, memory: %s",
+                  mo_congestion_names[frame->regime.congestion],
+                  mo_tensors_names[frame->regime.tensors],
+                  mo_memory_names[frame->regime.memory]);
+    end(c);
+}
+
+static void write_times(const comments *c, const mo_frame *frame)
+{
+    char unit[32];
+
+    mo_scale_unit_text(frame->unit_ns, unit);
+    begin(c);
+    mo_out_printf(c->out, "time unit: %s", unit);
+    end(c);
+    begin(c);
+    mo_out_text(c->out, "horizon: ");
+    mo_out_double(c->out, mo_scale_time(frame->unit_ns, frame->horizon_ns));
+    end(c);
+}
+
+static void write_identity(const comments *c, const mo_identity *identity)
+{
+    for (int i = 0; i < identity->n; i++) {
+        begin(c);
+        mo_out_printf(c->out, "identity: %s", identity->name[i]);
+        end(c);
+    }
+}
+
+/* "transfer 5 conv1 -> relu1", or "... -> device B" for all readers there. */
+static void write_transfer(const comments *c, const mo_frame *frame, int number)
+{
+    const mo_instance *x = frame->x;
+    mo_transfer_ends ends = mo_transfer_of(x, &frame->regime, number);
+
+    begin(c);
+    mo_out_printf(c->out, "transfer %d ", number);
+    write_name(c, x->op_names[ends.from]);
+    if (ends.device != MO_FREE) {
+        mo_out_text(c->out, " -> device ");
+        write_name(c, x->device_ids[ends.device]);
+    } else {
+        mo_out_text(c->out, " -> ");
+        write_name(c, ends.to == MO_FREE ? "a reader" : x->op_names[ends.to]);
+    }
+    end(c);
+}
+
+void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
+{
+    const comments c = { mark, out };
+    const mo_frame *frame = heading->model->frame;
+    const mo_instance *x = frame->x;
+
+    begin(&c);
+    mo_out_text(out, "moirai " PACKAGE_VERSION);
+    end(&c);
+    write_file(&c, "graph: ", heading->graph);
+    write_file(&c, "cluster: ", heading->cluster);
+    write_options(&c, heading->model);
+    write_times(&c, frame);
+    write_identity(&c, heading->model->identity);
+    for (int i = 0; i < x->n; i++)
+        write_number(&c, "op", i, x->op_names[i]);
+    for (int k = 0; k < x->n_devices; k++)
+        write_number(&c, "device", k, x->device_ids[k]);
+    for (int i = 0; i < mo_model_transfers(heading->model); i++)
+        write_transfer(&c, frame, mo_model_transfer(heading->model, i));
+}

@@ -1,0 +1,89 @@
+/*
+ * line.h - a line in the making, written in place into an output's buffer.
+ *
+ *     char *at = mo_line_open(&line);
+ *     *at++ = ...
+ *     mo_line_close(&line, at);      the character before at becomes the end
+ *
+ * The pieces of a line have a blank behind them, so the last one has one to
+ * give for the end of the line.
+ */
+#ifndef MO_MODELS_WRITE_LINE_BUFFER_H
+#define MO_MODELS_WRITE_LINE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "models/write/column_table.h"
+#include "models/write/decimal.h"
+
+/* For a line and what wide copies write beyond it. */
+enum { MO_LINE_ROOM = 512 };
+
+typedef struct mo_line {
+    mo_out *out;
+    mo_decimals decimals;
+    char *begin;
+    char spare[MO_LINE_ROOM]; /* where the output's buffer is about to end */
+} mo_line;
+
+static inline void mo_line_init(mo_line *line, mo_out *out)
+{
+    line->out = out;
+    line->begin = NULL;
+    mo_decimals_init(&line->decimals);
+}
+
+static inline char *mo_line_open(mo_line *line)
+{
+    bool fits = line->out->end - line->out->at > MO_LINE_ROOM;
+
+    line->begin = fits ? line->out->at : line->spare;
+    return line->begin;
+}
+
+static inline void mo_line_close(mo_line *line, char *at)
+{
+    at[-1] = '\n';
+    if (line->begin == line->spare)
+        mo_out_bytes(line->out, line->spare, (size_t) (at - line->spare));
+    else
+        line->out->at = at;
+}
+
+static inline char *mo_line_text(char *at, const char *text)
+{
+    size_t length = strlen(text);
+
+    memcpy(at, text, length);
+    return at + length;
+}
+
+static inline char *mo_line_name(char *at, const mo_columns *columns,
+                                 int column)
+{
+    at += mo_columns_name(columns, column, at);
+    *at++ = ' ';
+    return at;
+}
+
+static inline char *mo_line_decimal(char *at, const mo_decimal *decimal)
+{
+    memcpy(at, decimal->text, sizeof decimal->text);
+    at += decimal->length;
+    *at++ = ' ';
+    return at;
+}
+
+static inline char *mo_line_number(mo_line *line, char *at, double value)
+{
+    double magnitude = value < 0 ? -value : value;
+
+    *at = '-';
+    at += value < 0;
+    return mo_line_decimal(at, mo_decimal_of(&line->decimals, magnitude));
+}
+
+#endif

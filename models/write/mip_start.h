@@ -1,0 +1,23 @@
+/*
+ * start.h - a sink that writes the heuristic's solution in a layout that a
+ * solver reads as a start.
+ */
+#ifndef MO_MODELS_WRITE_MIP_START_H
+#define MO_MODELS_WRITE_MIP_START_H
+
+#include "base/out.h"
+#include "models/sink/sink.h"
+
+typedef enum mo_start_layout {
+    MO_START_MIPLIB, /* =obj= and a column a line: SCIP, HiGHS */
+    MO_START_GUROBI, /* .mst */
+    MO_START_CBC     /* number, column, value, cost */
+} mo_start_layout;
+
+/* By the ending of a file's name: .mst, .cbc, else MIPLIB. */
+mo_start_layout mo_start_layout_of(const char *path);
+
+mo_status mo_start_new(mo_out *out, mo_start_layout layout, mo_sink **sink,
+                       mo_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * mps.h - a sink that writes free MPS, in the subset that every reader takes
+ * the same way (moirai-model(5)).
+ */
+#ifndef MO_MODELS_WRITE_MPS_WRITER_H
+#define MO_MODELS_WRITE_MPS_WRITER_H
+
+#include <stddef.h>
+
+#include "base/out.h"
+#include "models/write/heading.h"
+#include "models/sink/sink.h"
+
+/* As mo_lp_new; buffer_bytes (0: a good size) bounds what is held of the rows
+ * while they are turned into columns. */
+mo_status mo_mps_new(mo_out *out, const mo_heading *heading,
+                     size_t buffer_bytes, mo_sink **sink, mo_error *err);
+
+#endif

@@ -1,0 +1,248 @@
+/* The second pass over the columns: when things are sent, and what the columns
+ * say twice. */
+#include "solvers/answer/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/transfer_number.h"
+#include "models/sink/variable.h"
+#include "solvers/answer/answer_internal.h"
+
+static int64_t to_ns(const mo_answer *a, double value)
+{
+    return isnan(value) ? 0 : (int64_t) llround(value * a->unit_ns);
+}
+
+/* Both w and what the file says beside the columns are the objective. */
+static mo_status claim_makespan(const mo_answer *a, mo_error *err)
+{
+    const mo_solution *from = a->solution;
+    double objective = from->has_objective ? from->objective : a->w;
+    double w = isnan(a->w) ? objective : a->w;
+
+    a->s->makespan_ns = MO_ANSWER_NO_CLAIM;
+    if (isnan(w))
+        return MO_OK;
+    if (fabs(w - objective) > 10 * a->tolerance * fmax(1, fabs(w)))
+        return mo_fail(err, MO_E_INPUT,
+                       "(1) the objective is %.9g, but column w is %.9g",
+                       objective, w);
+    if (!mo_answer_is_time(a, w) || w < -a->tolerance)
+        return mo_fail(err, MO_E_INPUT, "(1) a makespan of %g is none", w);
+    a->s->makespan_ns = to_ns(a, fmax(w, 0));
+    return MO_OK;
+}
+
+static int producer(const mo_answer *a, int item)
+{
+    return a->regime->tensors == MO_TENSORS_ONCE ? a->x->tensor_from[item]
+                                                 : a->x->flows[item].from;
+}
+
+static mo_status claim_starts(mo_answer *a, mo_error *err)
+{
+    mo_schedule *s = a->s;
+    int64_t latest_ns = 0;
+
+    a->claimed = calloc((size_t) s->n_transfers + 1, sizeof *a->claimed);
+    if (!a->claimed)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n; i++) {
+        s->start_ns[i] = to_ns(a, a->start[i]);
+        if (latest_ns < s->start_ns[i])
+            latest_ns = s->start_ns[i];
+    }
+    a->slack_ns = (int64_t) ceil(10 * a->tolerance * (double) latest_ns);
+    for (int t = 0; t < s->n_transfers; t++) {
+        int op = producer(a, s->transfers[t].item);
+
+        s->transfers[t].start_ns =
+            s->start_ns[op] + mo_instance_p_ns(a->x, op, s->device[op]);
+    }
+    return MO_OK;
+}
+
+static mo_status claim_transfer(mo_answer *a, const mo_value *column,
+                                mo_transfer *transfer, mo_error *err)
+{
+    double time = NAN;
+    mo_status status;
+
+    if (!transfer)
+        return MO_OK; /* a column for something that was not sent */
+    if (a->claimed[transfer - a->s->transfers])
+        return mo_answer_refuse_twice(column, err);
+    status = mo_answer_take_time(a, column, &time, err);
+    a->claimed[transfer - a->s->transfers] = true;
+    transfer->start_ns = to_ns(a, time);
+    return status;
+}
+
+/* A tensor without a device has one reader elsewhere, wherever that is. */
+static mo_status claim_tensor(mo_answer *a, const mo_value *column, int tensor,
+                              mo_error *err)
+{
+    const mo_instance *x = a->x;
+
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        mo_transfer *transfer =
+            mo_schedule_transfer(a->s, tensor, a->s->device[x->flows[q].to]);
+
+        if (transfer)
+            return claim_transfer(a, column, transfer, err);
+    }
+    return MO_OK;
+}
+
+static mo_status find_ends(const mo_answer *a, const mo_value *column,
+                           int number, mo_transfer_ends *ends, mo_error *err)
+{
+    int64_t n = mo_transfer_numbers(a->x, a->regime);
+
+    if (number >= n)
+        return mo_answer_refuse_number(column, "transfer", number, n, err);
+    *ends = mo_transfer_of(a->x, a->regime, number);
+    return MO_OK;
+}
+
+/* Where transfers are told by flows though tensors are sent once, it does not
+ * matter when. */
+static mo_status take_send(mo_answer *a, const mo_value *column,
+                           const mo_column_name *name, mo_error *err)
+{
+    bool tensors = mo_transfer_is_tensor(a->regime);
+    mo_transfer_ends ends = { 0 };
+    mo_status status = find_ends(a, column, name->number[0], &ends, err);
+    int to;
+
+    if (status != MO_OK || tensors != (a->regime->tensors == MO_TENSORS_ONCE))
+        return status;
+    if (tensors && ends.device == MO_FREE)
+        return claim_tensor(a, column, ends.item, err);
+    to = tensors ? ends.device : a->s->device[ends.to];
+    return claim_transfer(a, column, mo_schedule_transfer(a->s, ends.item, to),
+                          err);
+}
+
+static mo_status refuse_channel(const mo_answer *a, const mo_value *column,
+                                int op, mo_error *err)
+{
+    return mo_fail(err, MO_E_INPUT,
+                   "(1f) column %.60s has op '%.200s' on another device than "
+                   "%.60s",
+                   column->name, a->x->op_names[op],
+                   a->x->device_ids[a->s->device[op]]);
+}
+
+/* A tensor for many may go where nobody reads it; one for a single reader may
+ * not. */
+static mo_status take_channel(mo_answer *a, const mo_value *column,
+                              const mo_column_name *name, mo_error *err)
+{
+    mo_transfer_ends ends = { 0 };
+    mo_status status = find_ends(a, column, name->number[0], &ends, err);
+
+    if (status != MO_OK || !mo_answer_is_one(a, column->value))
+        return status;
+    if (a->s->device[ends.from] != name->number[1])
+        return refuse_channel(a, column, ends.from, err);
+    if (ends.to != MO_FREE && ends.device == MO_FREE &&
+        a->s->device[ends.to] != name->number[2])
+        return refuse_channel(a, column, ends.to, err);
+    return MO_OK;
+}
+
+static mo_status take_order(const mo_answer *a, const mo_value *column,
+                            const mo_column_name *name, mo_error *err)
+{
+    int i = name->number[0], j = name->number[1], n = a->x->n;
+    const mo_schedule *s = a->s;
+
+    if (!mo_answer_is_one(a, column->value))
+        return MO_OK;
+    if (i >= n || j >= n)
+        return mo_answer_refuse_number(column, "op", i < n ? j : i, n, err);
+    if (s->device[i] == s->device[j] &&
+        s->start_ns[i] > s->start_ns[j] + a->slack_ns)
+        return mo_fail(err, MO_E_INPUT,
+                       "(1e) column %.60s has op '%.200s' before op '%.200s', "
+                       "but the second starts first",
+                       column->name, a->x->op_names[i], a->x->op_names[j]);
+    return MO_OK;
+}
+
+static mo_status take_other_column(mo_answer *a, const mo_value *column,
+                                   const mo_column_name *name, mo_error *err)
+{
+    if (name->role == MO_ROLE_SEND && name->n == 1)
+        return take_send(a, column, name, err);
+    if (name->role == MO_ROLE_CHANNEL && name->n == 3)
+        return take_channel(a, column, name, err);
+    if (name->role == MO_ROLE_ORDER && name->n == 2)
+        return take_order(a, column, name, err);
+    return MO_OK;
+}
+
+static void lift(const mo_answer *a, int64_t *ns, int64_t least_ns)
+{
+    if (*ns < least_ns && least_ns - *ns <= a->slack_ns)
+        *ns = least_ns;
+}
+
+/* An op that takes next to no time may, within the solver's tolerance, be
+ * claimed to start after its readers.  What is that little behind is in time:
+ * only the order counts. */
+static void settle(const mo_answer *a)
+{
+    const mo_instance *x = a->x;
+    mo_schedule *s = a->s;
+    bool once = a->regime->tensors == MO_TENSORS_ONCE;
+
+    for (int i = 0; i < x->n; i++)
+        for (int at = x->in_start[i]; at < x->in_start[i + 1]; at++) {
+            int q = x->in_flows[at], from = x->flows[q].from;
+            int64_t *before = &s->start_ns[from];
+
+            if (s->device[from] != s->device[i]) {
+                mo_transfer *t = mo_schedule_transfer(
+                    s, once ? x->flows[q].tensor : q, s->device[i]);
+
+                lift(a, &t->start_ns, *before);
+                before = &t->start_ns;
+            }
+            lift(a, &s->start_ns[i], *before);
+        }
+}
+
+mo_status mo_answer_schedule(const mo_solution *solution, const mo_instance *x,
+                             const mo_regime *regime, int64_t unit_ns,
+                             double tolerance, mo_schedule **claims,
+                             mo_error *err)
+{
+    mo_answer a = { .solution = solution,
+                    .x = x,
+                    .regime = regime,
+                    .unit_ns = (double) unit_ns,
+                    .tolerance = tolerance };
+    mo_status status = mo_answer_ops(&a, err);
+
+    if (status == MO_OK)
+        status = mo_schedule_new(x, regime, a.device, &a.s, err);
+    if (status == MO_OK)
+        status = claim_makespan(&a, err);
+    if (status == MO_OK)
+        status = claim_starts(&a, err);
+    if (status == MO_OK)
+        status = mo_answer_columns(&a, take_other_column, err);
+    if (status == MO_OK)
+        settle(&a);
+    mo_answer_close(&a);
+    if (status != MO_OK) {
+        mo_schedule_free(a.s);
+        return status;
+    }
+    *claims = a.s;
+    return MO_OK;
+}

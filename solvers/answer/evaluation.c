@@ -1,0 +1,227 @@
+#include "solvers/answer/evaluation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/formulation.h"
+#include "schedule/heuristic/heft.h"
+#include "schedule/heuristic/single_device.h"
+
+/* Violations that are listed; beyond them nobody reads. */
+enum { LISTED = 100 };
+
+/* Where no unit is told, times are only good for their order. */
+enum { ANY_UNIT_NS = 1000 };
+
+/* Where the solution is to blame, its error is the verdict. */
+static mo_status complain(mo_judgement *j, const char *rule, mo_status status,
+                          const mo_error *why, mo_error *err)
+{
+    if (status == MO_E_INPUT) {
+        snprintf(j->complaint, sizeof j->complaint, "%s%.900s", rule,
+                 why->text);
+        return MO_OK;
+    }
+    if (status != MO_OK && err)
+        *err = *why;
+    return status;
+}
+
+static mo_status judge(const mo_instance *x, mo_judgement *j, mo_error *err)
+{
+    mo_status status = mo_validate(x, j->schedule, LISTED, &j->verdict, err);
+
+    if (status == MO_OK)
+        status = mo_lower_find(x, &j->schedule->regime, &j->lower, err);
+    if (status == MO_OK)
+        status = mo_single_best(x, &j->schedule->regime, &j->single,
+                                &j->single_ns, err);
+    return status;
+}
+
+static void compare_claim(double tolerance, mo_judgement *j)
+{
+    double claim = (double) j->claim_ns;
+    double makespan = (double) j->schedule->makespan_ns;
+
+    if (j->claim_ns == MO_ANSWER_NO_CLAIM ||
+        makespan <= claim + MO_JUDGE_CLAIM(tolerance) * makespan + 1)
+        return;
+    snprintf(j->complaint, sizeof j->complaint,
+             "(1) the objective is claimed to be %.3f us, but the schedule "
+             "takes %.3f us",
+             claim / 1000, makespan / 1000);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The ends that follow from the starts that are claimed. */
+static void end_as_claimed(const mo_instance *x, mo_schedule *s)
+{
+    s->makespan_ns = 0;
+    for (int i = 0; i < s->n; i++)
+        s->makespan_ns =
+            later(s->makespan_ns,
+                  s->start_ns[i] + mo_instance_p_ns(x, i, s->device[i]));
+    for (int i = 0; i < s->n_transfers; i++) {
+        mo_transfer *t = &s->transfers[i];
+
+        t->end_ns = t->start_ns +
+                    mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
+    }
+}
+
+static mo_status stands(const mo_instance *x, mo_schedule *s, bool *valid,
+                        mo_error *err)
+{
+    mo_verdict *verdict = NULL;
+    mo_status status;
+
+    end_as_claimed(x, s);
+    status = mo_validate(x, s, 1, &verdict, err);
+    *valid = status == MO_OK && verdict->n == 0;
+    mo_verdict_free(verdict);
+    return status;
+}
+
+/* Where memory counts only while it is used, something may have to wait for
+ * room: what stands as it is claimed is not moved. */
+static mo_status time_anew(const mo_instance *x, bool timed, mo_schedule *s,
+                           mo_error *err)
+{
+    bool valid = false;
+    mo_status status = MO_OK;
+
+    if (timed && s->regime.memory == MO_MEMORY_LIVE)
+        status = stands(x, s, &valid, err);
+    return status == MO_OK && !valid ? mo_schedule_shift(x, s, err) : status;
+}
+
+static mo_status judge_schedule(const mo_solution *solution,
+                                const mo_origin *origin, const mo_instance *x,
+                                const mo_regime *regime, double tolerance,
+                                mo_judgement *j, mo_error *err)
+{
+    int64_t unit_ns = origin->has_unit ? origin->unit_ns : ANY_UNIT_NS;
+    mo_error why = { 0 };
+    mo_status status = mo_answer_schedule(solution, x, regime, unit_ns,
+                                          tolerance, &j->schedule, &why);
+
+    if (status != MO_OK)
+        return complain(j, "", status, &why, err);
+    if (origin->has_unit)
+        j->claim_ns = j->schedule->makespan_ns;
+    status = time_anew(x, origin->has_unit, j->schedule, &why);
+    if (status != MO_OK) {
+        mo_schedule_free(j->schedule);
+        j->schedule = NULL;
+        return complain(j, "(1a) ", status, &why, err);
+    }
+    compare_claim(tolerance, j);
+    return judge(x, j, err);
+}
+
+/* One after the other, for a placement that list scheduling refuses: the judge
+ * shall say what is wrong with it. */
+static mo_status time_in_order(const mo_instance *x, const mo_regime *regime,
+                               const int *device, mo_schedule **schedule,
+                               mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_schedule_new(x, regime, device, &s, err);
+
+    for (int i = 0; i < x->n && status == MO_OK; i++)
+        s->start_ns[i] = i;
+    for (int t = 0; status == MO_OK && t < s->n_transfers; t++) {
+        int item = s->transfers[t].item;
+
+        s->transfers[t].start_ns = regime->tensors == MO_TENSORS_ONCE
+                                       ? x->tensor_from[item]
+                                       : x->flows[item].from;
+    }
+    if (status == MO_OK)
+        status = mo_schedule_shift(x, s, err);
+    if (status == MO_OK)
+        *schedule = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+mo_status mo_judge_placement(const mo_instance *x, const mo_regime *regime,
+                             const int *device, mo_judgement *j, mo_error *err)
+{
+    mo_status status;
+
+    *j = (mo_judgement){ .claim_ns = MO_ANSWER_NO_CLAIM, .single = MO_FREE };
+    status = mo_heft(x, regime, device, &j->schedule, err);
+    if (status == MO_OK && !j->schedule)
+        status = time_in_order(x, regime, device, &j->schedule, err);
+    return status == MO_OK ? judge(x, j, err) : status;
+}
+
+static mo_status judge_bare(const mo_solution *solution, const mo_instance *x,
+                            const mo_regime *regime, double tolerance,
+                            mo_judgement *j, mo_error *err)
+{
+    int *device = calloc((size_t) x->n + 1, sizeof *device);
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (!device)
+        return mo_fail_memory(err);
+    status = mo_answer_placement(solution, x, tolerance, device, &why);
+    if (status == MO_OK)
+        status = mo_judge_placement(x, regime, device, j, err);
+    else
+        status = complain(j, "", status, &why, err);
+    free(device);
+    return status;
+}
+
+mo_status mo_judge_solution(const mo_solution *solution,
+                            const mo_origin *origin, const mo_instance *x,
+                            const mo_regime *regime, double tolerance,
+                            mo_judgement *j, mo_error *err)
+{
+    *j = (mo_judgement){ .claim_ns = MO_ANSWER_NO_CLAIM, .single = MO_FREE };
+    if (origin->has_options &&
+        !mo_formulation_of(origin->formulation)->knows_regime)
+        return judge_bare(solution, x, regime, tolerance, j, err);
+    return judge_schedule(solution, origin, x, regime, tolerance, j, err);
+}
+
+mo_status mo_judge_refused(const char *why, mo_judgement *j)
+{
+    *j = (mo_judgement){ .claim_ns = MO_ANSWER_NO_CLAIM, .single = MO_FREE };
+    snprintf(j->complaint, sizeof j->complaint, "%s", why);
+    return MO_OK;
+}
+
+bool mo_judgement_valid(const mo_judgement *j)
+{
+    return j->schedule && mo_judgement_count(j) == 0;
+}
+
+int mo_judgement_count(const mo_judgement *j)
+{
+    return (j->complaint[0] != '\0') + (j->verdict ? j->verdict->n : 0);
+}
+
+const char *mo_judgement_violation(const mo_judgement *j, int i)
+{
+    if (j->complaint[0])
+        return i == 0 ? j->complaint : j->verdict->violations[i - 1].text;
+    return j->verdict->violations[i].text;
+}
+
+void mo_judgement_clear(mo_judgement *j)
+{
+    mo_verdict_free(j->verdict);
+    mo_schedule_free(j->schedule);
+    *j = (mo_judgement){ 0 };
+}

@@ -1,0 +1,310 @@
+#include "solvers/answer/placement_list.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "solvers/answer/column_name.h"
+#include "solvers/formats/json_stream.h"
+#include "solvers/formats/solfmt.h"
+
+typedef struct listing {
+    const mo_instance *x;
+    mo_arena *arena;
+    mo_intern *ops, *devices; /* numbers as in the instance */
+    int *device;
+} listing;
+
+static const char *after_mark(const char *text)
+{
+    return mo_layout_begins(text, "\xef\xbb\xbf") ? text + 3 : text;
+}
+
+static bool is_blank(char c)
+{
+    return (unsigned char) c <= ' ';
+}
+
+/* A line of a listing: an op, which may have blanks in it, and its device,
+ * which has none. */
+typedef struct pair {
+    const char *op, *op_end, *on, *on_end; /* op is empty: one word only */
+} pair;
+
+/* Where a comment begins, or the line ends. */
+static const char *find_comment(const char *at, const char *end)
+{
+    bool blank = true;
+
+    for (; at < end && !(blank && *at == '#'); at++)
+        blank = is_blank(*at);
+    return at;
+}
+
+/* False: nothing stands there. */
+static bool cut_line(const char *at, const char *end, pair *p)
+{
+    end = find_comment(at, end);
+    while (at < end && is_blank(*at))
+        at++;
+    while (at < end && is_blank(end[-1]))
+        end--;
+    p->op = at;
+    p->on_end = end;
+    while (end > at && !is_blank(end[-1]))
+        end--;
+    p->on = end;
+    while (end > at && is_blank(end[-1]))
+        end--;
+    p->op_end = end;
+    return p->on < p->on_end;
+}
+
+static bool has_blank(const char *word, const char *end)
+{
+    while (word < end && !is_blank(*word))
+        word++;
+    return word < end;
+}
+
+/* "1e-9", "-3", "inf" are values of columns; so could be names of devices. */
+static bool is_value(const char *word, const char *end)
+{
+    char copy[64];
+    mo_word as = { copy, (size_t) (end - word) };
+    double value;
+
+    if (as.length >= sizeof copy)
+        return false;
+    memcpy(copy, word, as.length);
+    return mo_word_number(&as, &value);
+}
+
+/* Names that only solutions have. */
+static bool is_column(const char *word, const char *end)
+{
+    char copy[64];
+    size_t length = (size_t) (end - word);
+    mo_column_name name;
+
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, word, length);
+    copy[length] = '\0';
+    if (mo_column_name_parse(copy, &name))
+        return name.n > 0 || name.role == MO_ROLE_MAKESPAN;
+    return copy[0] == '=' || strncmp(copy, "moirai_", 7) == 0;
+}
+
+/* What tells where a solution is from, and what solvers say above columns: no
+ * listing has it, whatever became of the other lines. */
+static bool marks_solution(const char *line)
+{
+    static const char *const marks[] = { "=obj=", "# Solution for model",
+                                         "# Objective value", "# MIP start" };
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (mo_layout_begins(line, marks[i]))
+            return true;
+    return mo_layout_begins(line, "moirai_") && line[7] && line[8] == '_';
+}
+
+/* Two words in every line.  Where the second is a number in all of them it may
+ * be the MIPLIB layout: the first decides. */
+static bool sniff_lines(const char *at)
+{
+    bool other = false;
+
+    while (*at) {
+        const char *end = at + strcspn(at, "\n");
+        pair p;
+
+        if (marks_solution(at))
+            return false;
+        if (cut_line(at, end, &p)) {
+            if (p.op == p.op_end || has_blank(p.op, p.op_end))
+                return false;
+            other = other || !is_value(p.on, p.on_end) ||
+                    !is_column(p.op, p.op_end);
+        }
+        at = end + (*end == '\n');
+    }
+    return other;
+}
+
+/* Of the JSON that solvers write no first member is a text. */
+static bool sniff_json(const char *at)
+{
+    at += strspn(at, "{ \t\r\n");
+    if (strncmp(at, "\"placement\"", 11) == 0 || *at == '}')
+        return true;
+    if (*at++ != '"')
+        return false;
+    while (*at && *at != '"')
+        at += at[0] == '\\' && at[1] ? 2 : 1;
+    at += *at == '"';
+    at += strspn(at, ": \t\r\n");
+    return *at == '"';
+}
+
+bool mo_listing_sniff(const char *text)
+{
+    const char *at = after_mark(text);
+
+    at += strspn(at, " \t\r\n");
+    return *at == '{' ? sniff_json(at) : sniff_lines(at);
+}
+
+static mo_status refuse(const mo_reading *r, const char *what, const char *name,
+                        const char *end, mo_error *err)
+{
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "there is no %s '%.*s'", what,
+                      (int) (end - name < 200 ? end - name : 200), name);
+}
+
+static mo_status put(listing *l, const mo_reading *r, const pair *p,
+                     mo_error *err)
+{
+    int i = mo_intern_find(l->ops, p->op, (size_t) (p->op_end - p->op));
+    int k = mo_intern_find(l->devices, p->on, (size_t) (p->on_end - p->on));
+
+    if (i < 0)
+        return refuse(r, "op", p->op, p->op_end, err);
+    if (k < 0)
+        return refuse(r, "device", p->on, p->on_end, err);
+    if (l->device[i] != MO_FREE && l->device[i] != k)
+        return mo_fail(err, MO_E_INPUT,
+                       "(1c) op '%.200s' is on two devices, %.60s and %.60s",
+                       l->x->op_names[i], l->x->device_ids[l->device[i]],
+                       l->x->device_ids[k]);
+    l->device[i] = k;
+    return MO_OK;
+}
+
+static mo_status read_lines(listing *l, mo_reading *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && mo_reading_full_line(r)) {
+        pair p;
+
+        if (!cut_line(r->word, r->line_end, &p))
+            continue;
+        if (p.op == p.op_end)
+            return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                              "a line has an op and its device");
+        status = put(l, r, &p, err);
+    }
+    return status;
+}
+
+static mo_status take_place(mo_reading *r, const mo_word *key, void *state,
+                            mo_error *err)
+{
+    mo_word on;
+    mo_status status = mo_json_text_string(r, &on, err);
+
+    if (status == MO_OK) {
+        const pair p = { key->at, key->at + key->length, on.at,
+                         on.at + on.length };
+
+        status = put(state, r, &p, err);
+    }
+    return status;
+}
+
+/* {"placement": {...}, ...}, as our commands write it: the rest is passed
+ * over. */
+static mo_status take_member(mo_reading *r, const mo_word *key, void *state,
+                             mo_error *err)
+{
+    if (mo_word_is(key, "placement"))
+        return mo_json_text_object(r, take_place, state, err);
+    return mo_json_text_skip(r, err);
+}
+
+static bool is_wrapped(const char *text)
+{
+    static const char key[] = "\"placement\"";
+    const char *at = strstr(text, key);
+
+    if (!at)
+        return false;
+    at += sizeof key - 1;
+    at += strspn(at, " \t\r\n");
+    return *at == ':' && at[1 + strspn(at + 1, " \t\r\n")] == '{';
+}
+
+static mo_status read_json(listing *l, mo_reading *r, mo_error *err)
+{
+    mo_status status = mo_json_text_object(
+        r, is_wrapped(r->at) ? take_member : take_place, l, err);
+
+    return status == MO_OK ? mo_json_text_end(r, err) : status;
+}
+
+static mo_status intern_all(mo_arena *arena, const char *const *names, int n,
+                            mo_intern **table, mo_error *err)
+{
+    mo_status status;
+    int number;
+
+    *table = mo_intern_new(arena);
+    status = *table ? MO_OK : mo_fail_memory(err);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status =
+            mo_intern_put(*table, names[i], strlen(names[i]), &number, err);
+    return status;
+}
+
+static mo_status open_listing(listing *l, mo_error *err)
+{
+    mo_status status;
+
+    l->arena = mo_arena_new();
+    if (!l->arena)
+        return mo_fail_memory(err);
+    status = intern_all(l->arena, l->x->op_names, l->x->n, &l->ops, err);
+    if (status == MO_OK)
+        status = intern_all(l->arena, l->x->device_ids, l->x->n_devices,
+                            &l->devices, err);
+    for (int i = 0; i < l->x->n; i++)
+        l->device[i] = MO_FREE;
+    return status;
+}
+
+static void close_listing(listing *l)
+{
+    mo_intern_free(l->devices);
+    mo_intern_free(l->ops);
+    mo_arena_free(l->arena);
+}
+
+static mo_status check_all(const listing *l, mo_error *err)
+{
+    for (int i = 0; i < l->x->n; i++)
+        if (l->device[i] == MO_FREE)
+            return mo_fail(err, MO_E_INPUT, "(1c) op '%.200s' is on no device",
+                           l->x->op_names[i]);
+    return MO_OK;
+}
+
+mo_status mo_listing_read(const char *file, char *text, size_t size,
+                          const mo_instance *x, int *device, mo_error *err)
+{
+    listing l = { .x = x, .device = device };
+    char *begin = text + (after_mark(text) - text);
+    mo_reading r = {
+        .file = file, .begin = begin, .at = begin, .end = text + size
+    };
+    bool is_json = begin[strspn(begin, " \t\r\n")] == '{';
+    mo_status status = open_listing(&l, err);
+
+    if (status == MO_OK)
+        status = is_json ? read_json(&l, &r, err) : read_lines(&l, &r, err);
+    if (status == MO_OK)
+        status = check_all(&l, err);
+    close_listing(&l);
+    return status;
+}

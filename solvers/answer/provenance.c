@@ -1,0 +1,171 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "models/formulation.h"
+#include "solvers/answer/answer.h"
+
+#define PREFIX "moirai_"
+
+enum { DIGITS = 16 };
+
+static mo_status refuse(const mo_value *column, const char *why, mo_error *err)
+{
+    return mo_fail(err, MO_E_INPUT, "column %.100s %s", column->name, why);
+}
+
+static mo_status refuse_words(const mo_value *column, mo_error *err)
+{
+    return refuse(column,
+                  "tells what its model was made of, but not so that "
+                  "this version understands it",
+                  err);
+}
+
+static bool read_hex(const char *text, uint64_t *digest)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    if (strlen(text) != DIGITS || strspn(text, hex) != DIGITS)
+        return false;
+    *digest = 0;
+    for (; *text; text++)
+        *digest = *digest << 4 | (uint64_t) (strchr(hex, *text) - hex);
+    return true;
+}
+
+static mo_status take_digest(const mo_value *column, const char *text,
+                             bool *has, uint64_t *digest, mo_error *err)
+{
+    if (*has)
+        return refuse(column,
+                      "is the second of its kind; a solution is of "
+                      "one model",
+                      err);
+    *has = true;
+    return read_hex(text, digest) ? MO_OK : refuse_words(column, err);
+}
+
+static mo_status take_unit(const mo_value *column, const char *text,
+                           mo_origin *origin, mo_error *err)
+{
+    if (origin->has_unit)
+        return refuse(column, "is the second of its kind", err);
+    origin->has_unit = true;
+    if (mo_number_read_int(text, strlen(text), &origin->unit_ns) !=
+            MO_NUMBER_OK ||
+        origin->unit_ns < 1 || origin->unit_ns > MO_MAX_TIME_NS)
+        return refuse_words(column, err);
+    return MO_OK;
+}
+
+/* Copies the word up to '.' or the end, '_' as '-', and steps behind it. */
+static bool next_word(const char **at, char *word, size_t size)
+{
+    size_t length = strcspn(*at, ".");
+
+    if (length == 0 || length >= size)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        word[i] = (*at)[i] == '_' ? '-' : (*at)[i];
+    word[length] = '\0';
+    *at += length + ((*at)[length] == '.');
+    return true;
+}
+
+static int find_name(const char *word, const char *const *names, int n)
+{
+    int i = 0;
+
+    while (i < n && strcmp(names[i], word) != 0)
+        i++;
+    return i < n ? i : -1;
+}
+
+static bool is_formulation(const char *word)
+{
+    const mo_formulation *const *f = mo_formulations;
+
+    while (*f && strcmp((*f)->name, word) != 0)
+        f++;
+    return *f != NULL;
+}
+
+static bool read_options(const char *at, mo_origin *origin)
+{
+    char word[3][16];
+    int congestion, tensors, memory;
+
+    if (!next_word(&at, origin->formulation, sizeof origin->formulation) ||
+        !next_word(&at, word[0], sizeof word[0]) ||
+        !next_word(&at, word[1], sizeof word[1]) ||
+        !next_word(&at, word[2], sizeof word[2]) ||
+        !next_word(&at, origin->fusion, sizeof origin->fusion) || *at)
+        return false;
+    congestion =
+        find_name(word[0], mo_congestion_names, MO_CONGESTION_NONE + 1);
+    tensors = find_name(word[1], mo_tensors_names, MO_TENSORS_ONCE + 1);
+    memory = find_name(word[2], mo_memory_names, MO_MEMORY_NONE + 1);
+    if (congestion < 0 || tensors < 0 || memory < 0)
+        return false;
+    origin->regime = (mo_regime){ (mo_congestion) congestion,
+                                  (mo_tensors) tensors, (mo_memory) memory };
+    return is_formulation(origin->formulation);
+}
+
+static mo_status take_options(const mo_value *column, const char *text,
+                              mo_origin *origin, mo_error *err)
+{
+    if (origin->has_options)
+        return refuse(column, "is the second of its kind", err);
+    origin->has_options = true;
+    return read_options(text, origin) ? MO_OK : refuse_words(column, err);
+}
+
+static mo_status take(const mo_value *column, mo_origin *o, mo_error *err)
+{
+    const char *at = column->name + sizeof PREFIX - 1;
+    const char *text = at[0] && at[1] == '_' ? at + 2 : "";
+
+    if (!(column->value >= 1 - MO_ANSWER_TOLERANCE &&
+          column->value <= 1 + MO_ANSWER_TOLERANCE))
+        return refuse(column,
+                      "is not 1, as its model says; is this a "
+                      "solution?",
+                      err);
+    switch (at[0]) {
+    case 'g':
+        return take_digest(column, text, &o->has_graph, &o->graph, err);
+    case 'c':
+        return take_digest(column, text, &o->has_cluster, &o->cluster, err);
+    case 'p':
+        return take_digest(column, text, &o->has_profile, &o->profile, err);
+    case 'f':
+        return take_digest(column, text, &o->has_rules, &o->rules, err);
+    case 'i':
+        return take_digest(column, text, &o->has_instance, &o->instance, err);
+    case 'o':
+        return take_options(column, text, o, err);
+    case 'u':
+        return take_unit(column, text, o, err);
+    default:
+        return refuse_words(column, err);
+    }
+}
+
+mo_status mo_answer_origin(const mo_solution *solution, mo_origin *origin,
+                           mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    *origin = (mo_origin){ 0 };
+    for (int i = 0; i < solution->n && status == MO_OK; i++) {
+        const mo_value *column = &solution->values[i];
+
+        if (column->name &&
+            strncmp(column->name, PREFIX, sizeof PREFIX - 1) == 0)
+            status = take(column, origin, err);
+    }
+    return status;
+}

@@ -1,0 +1,125 @@
+#include <config.h>
+
+#include "solvers/command_template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+
+enum { MODEL, SOLUTION, START, TIME, GAP, THREADS, N_HOLES };
+
+static const char *const holes[N_HOLES] = {
+    "{model}", "{solution}", "{start}", "{time}", "{gap}", "{threads}"
+};
+
+typedef struct filling {
+    const char *values[N_HOLES];
+    char time[32], gap[32], threads[16];
+    bool used[N_HOLES];
+} filling;
+
+static void prepare(filling *f, const mo_job *job, const char *solution)
+{
+    snprintf(f->time, sizeof f->time, "%.17g",
+             job->time_s > 0 ? job->time_s : 1e20);
+    snprintf(f->gap, sizeof f->gap, "%.17g", job->gap >= 0 ? job->gap : 1e-4);
+    snprintf(f->threads, sizeof f->threads, "%d", job->threads);
+    f->values[MODEL] = job->model;
+    f->values[SOLUTION] = solution;
+    f->values[START] = job->start ? job->start : "";
+    f->values[TIME] = f->time;
+    f->values[GAP] = f->gap;
+    f->values[THREADS] = f->threads;
+}
+
+/* N_HOLES: none begins here. */
+static int hole_at(const char *text)
+{
+    int i = 0;
+
+    while (i < N_HOLES && strncmp(text, holes[i], strlen(holes[i])) != 0)
+        i++;
+    return i;
+}
+
+/* In single quotes nothing is special but their end. */
+static void write_quoted(mo_out *out, const char *value)
+{
+    mo_out_char(out, '\'');
+    for (; *value; value++)
+        if (*value == '\'')
+            mo_out_text(out, "'\\''");
+        else
+            mo_out_char(out, *value);
+    mo_out_char(out, '\'');
+}
+
+/* The quote we are in after c: 0, ' or ". */
+static char quote_after(char quote, char c)
+{
+    if (quote)
+        return c == quote ? 0 : quote;
+    return c == '\'' || c == '"' ? c : 0;
+}
+
+static mo_status fill(filling *f, const char *text, mo_out *out, mo_error *err)
+{
+    char quote = 0;
+
+    while (*text) {
+        int hole = hole_at(text);
+
+        if (hole == N_HOLES) {
+            /* What is escaped is not special. */
+            if (*text == '\\' && quote != '\'' && text[1])
+                mo_out_char(out, *text++);
+            else
+                quote = quote_after(quote, *text);
+            mo_out_char(out, *text++);
+            continue;
+        }
+        if (quote)
+            return mo_fail(err, MO_E_USAGE,
+                           "%s stands within quotes, and will be quoted: "
+                           "take those away",
+                           holes[hole]);
+        write_quoted(out, f->values[hole]);
+        f->used[hole] = true;
+        text += strlen(holes[hole]);
+    }
+    return MO_OK;
+}
+
+static mo_status check(const filling *f, mo_error *err)
+{
+    for (int i = MODEL; i <= SOLUTION; i++)
+        if (!f->used[i])
+            return mo_fail(err, MO_E_USAGE, "the command has no %s in it",
+                           holes[i]);
+    return MO_OK;
+}
+
+mo_status mo_template_fill(const char *text, const mo_job *job,
+                           const char *solution, char **line, mo_error *err)
+{
+    filling f = { .used = { false } };
+    mo_out *out;
+    mo_status status = mo_out_memory(&out, err);
+    size_t size;
+
+    if (status != MO_OK)
+        return status;
+    prepare(&f, job, solution);
+    status = fill(&f, text, out, err);
+    if (status == MO_OK)
+        status = check(&f, err);
+    if (status == MO_OK) {
+        *line = mo_out_take(out, &size);
+        if (!*line)
+            status = mo_fail_memory(err);
+    }
+    mo_out_abandon(out);
+    return status;
+}

@@ -1,0 +1,132 @@
+/*
+ * CBC's `solution` file, and the starts it reads:
+ *
+ *     Optimal - objective value 30.00000000
+ *           0 x_0_1                  1                       0
+ *     **    1 w                      30                      1
+ *
+ * Number, name, value, reduced cost; two stars where a bound is broken.  Asked
+ * to print all, it lists the rows first, numbered from 0 as the columns are.
+ *
+ * Where it found no solution it lists the relaxation's, fractions and all, and
+ * only the first line tells.
+ */
+#include "solvers/formats/solfmt.h"
+
+static const char objective_mark[] = " - objective value";
+
+/* What CBC calls infinite, where there is no solution. */
+static const double no_objective = 1e50;
+
+/* Where text, which is not empty, stands in the line, or NULL. */
+static const char *find_in_line(const char *line, const char *text)
+{
+    for (; *line && *line != '\n'; line++)
+        if (mo_layout_begins(line, text))
+            return line;
+    return NULL;
+}
+
+static bool sniff(const char *text)
+{
+    return find_in_line(text, objective_mark) != NULL;
+}
+
+static mo_claim claim_of(const char *line, double objective)
+{
+    if (mo_layout_begins(line, "Infeasible") ||
+        mo_layout_begins(line, "Integer infeasible"))
+        return MO_CLAIM_INFEASIBLE;
+    if (mo_layout_begins(line, "Unbounded"))
+        return MO_CLAIM_UNBOUNDED;
+    if (find_in_line(line, "no integer solution") ||
+        find_in_line(line, "continuous used") || objective >= no_objective)
+        return MO_CLAIM_NO_SOLUTION;
+    if (mo_layout_begins(line, "Optimal"))
+        return MO_CLAIM_OPTIMAL;
+    return MO_CLAIM_FEASIBLE;
+}
+
+static mo_status read_first_line(mo_reading *r, mo_error *err)
+{
+    double objective;
+    const char *line;
+    mo_status status;
+
+    mo_reading_full_line(r);
+    line = r->word;
+    r->word += find_in_line(line, objective_mark) - line;
+    mo_reading_skip(r, objective_mark);
+    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    if (status != MO_OK)
+        return status;
+    mo_reading_objective(r, objective);
+    r->solution->claim = claim_of(line, objective);
+    return MO_OK;
+}
+
+/* The columns' numbers so far. */
+typedef struct numbering {
+    bool from_zero; /* the first of them was 0 */
+    bool after_rows;
+} numbering;
+
+/* The number 0 for the second time, with another name: what was there before
+ * were rows.  (With the same name it is a column told twice.) */
+static bool begins_anew(const mo_reading *r)
+{
+    mo_reading ahead = *r;
+    mo_word name;
+
+    mo_reading_word(&ahead, &name);
+    return r->n > 0 && !mo_word_is(&name, r->solution->values[0].name);
+}
+
+/* Forgets the rows when the first column comes. */
+static mo_status take_number(mo_reading *r, numbering *so_far, mo_error *err)
+{
+    mo_word number;
+    double ignored;
+    bool zero;
+
+    if (!mo_reading_word(r, &number) || !mo_word_number(&number, &ignored))
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "not a column's number, name, value and cost");
+    zero = mo_word_is(&number, "0");
+    if (r->n == 0)
+        so_far->from_zero = zero;
+    if (!zero || !so_far->from_zero || !begins_anew(r))
+        return MO_OK;
+    if (so_far->after_rows)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "another column with the number 0");
+    so_far->after_rows = true;
+    r->n = 0;
+    return MO_OK;
+}
+
+static mo_status read_column(mo_reading *r, numbering *so_far, mo_error *err)
+{
+    double ignored;
+    mo_status status;
+
+    mo_reading_skip(r, "**");
+    status = take_number(r, so_far, err);
+    if (status == MO_OK)
+        status = mo_reading_pair(r, err);
+    if (status == MO_OK)
+        status = mo_reading_next_number(r, "the reduced cost", &ignored, err);
+    return status == MO_OK ? mo_reading_no_more(r, err) : status;
+}
+
+static mo_status read(mo_reading *r, mo_error *err)
+{
+    numbering so_far = { 0 };
+    mo_status status = read_first_line(r, err);
+
+    while (status == MO_OK && mo_reading_full_line(r))
+        status = read_column(r, &so_far, err);
+    return status;
+}
+
+const mo_layout mo_layout_cbc = { "cbc", "CBC", sniff, read };

@@ -1,0 +1,173 @@
+/*
+ * CPLEX's XML, and what else is written after its schema:
+ *
+ *     <CPLEXSolution version="1.2">
+ *      <header objectiveValue="30" solutionStatusValue="101" .../>
+ *      <variables>
+ *       <variable name="x_0_1" index="0" value="1"/>
+ *
+ * Of a pool (<CPLEXSolutions>) the first is read, which is the incumbent.
+ */
+#include "solvers/formats/solfmt.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "ingest/xml.h"
+
+static bool sniff(const char *text)
+{
+    return *text == '<';
+}
+
+/* The codes of CPXgetstat that tell something. */
+static const struct {
+    int code;
+    mo_claim claim;
+} statuses[] = {
+    { 1, MO_CLAIM_OPTIMAL },      { 2, MO_CLAIM_UNBOUNDED },
+    { 3, MO_CLAIM_INFEASIBLE },   { 4, MO_CLAIM_UNBOUNDED },
+    { 101, MO_CLAIM_OPTIMAL },    { 102, MO_CLAIM_OPTIMAL },
+    { 103, MO_CLAIM_INFEASIBLE }, { 104, MO_CLAIM_FEASIBLE },
+    { 105, MO_CLAIM_FEASIBLE },   { 106, MO_CLAIM_NO_SOLUTION },
+    { 107, MO_CLAIM_FEASIBLE },   { 108, MO_CLAIM_NO_SOLUTION },
+    { 109, MO_CLAIM_FEASIBLE },   { 110, MO_CLAIM_NO_SOLUTION },
+    { 111, MO_CLAIM_FEASIBLE },   { 112, MO_CLAIM_NO_SOLUTION },
+    { 113, MO_CLAIM_FEASIBLE },   { 114, MO_CLAIM_NO_SOLUTION },
+    { 116, MO_CLAIM_FEASIBLE },   { 117, MO_CLAIM_NO_SOLUTION },
+    { 118, MO_CLAIM_UNBOUNDED },  { 119, MO_CLAIM_UNBOUNDED },
+    { 127, MO_CLAIM_FEASIBLE },   { 128, MO_CLAIM_FEASIBLE },
+    { 129, MO_CLAIM_OPTIMAL },    { 130, MO_CLAIM_OPTIMAL },
+    { 131, MO_CLAIM_FEASIBLE },   { 132, MO_CLAIM_NO_SOLUTION },
+};
+
+static mo_claim claim_of(double code)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i].code == code)
+            return statuses[i].claim;
+    return MO_CLAIM_NOTHING;
+}
+
+typedef struct document {
+    mo_reading *r;
+    bool has_variables;
+    int solutions; /* seen so far */
+} document;
+
+/* An attribute as a number; *has tells whether it is there.  One of so many
+ * digits is none. */
+static mo_status read_number(document *d, const mo_xml_element *element,
+                             const char *name, bool *has, double *value,
+                             mo_error *err)
+{
+    const mo_xml_attribute *found = mo_xml_find(element, name);
+    mo_word word;
+    char text[64];
+
+    *has = found != NULL;
+    if (!found)
+        return MO_OK;
+    d->r->line = element->line;
+    word.length = found->length < sizeof text ? found->length : 0;
+    word.at = memcpy(text, found->value, word.length);
+    return mo_reading_number(d->r, &word, name, value, err);
+}
+
+static mo_status read_header(document *d, const mo_xml_element *element,
+                             mo_error *err)
+{
+    double objective, code;
+    bool has;
+    mo_status status =
+        read_number(d, element, "objectiveValue", &has, &objective, err);
+
+    if (status == MO_OK && has)
+        mo_reading_objective(d->r, objective);
+    if (status == MO_OK)
+        status =
+            read_number(d, element, "solutionStatusValue", &has, &code, err);
+    if (status == MO_OK && has)
+        d->r->solution->claim = claim_of(code);
+    return status;
+}
+
+static mo_status read_variable(document *d, const mo_xml_element *element,
+                               mo_error *err)
+{
+    const mo_xml_attribute *name = mo_xml_find(element, "name");
+    mo_word word;
+    double value;
+    bool has;
+    mo_status status = read_number(d, element, "value", &has, &value, err);
+
+    if (status != MO_OK)
+        return status;
+    if (!has || !name || name->length == 0)
+        return mo_fail_at(err, MO_E_SYNTAX, d->r->file, element->line,
+                          "a variable without a name or a value");
+    word.length = name->length;
+    word.at = mo_arena_text(d->r->solution->arena, name->value, name->length);
+    if (!word.at)
+        return mo_fail_memory(err);
+    d->r->line = 0;
+    return mo_reading_add(d->r, &word, value, err);
+}
+
+static mo_status check_root(document *d, const mo_xml_element *element,
+                            mo_error *err)
+{
+    if (strcmp(element->name, "CPLEXSolution") == 0 ||
+        strcmp(element->name, "CPLEXSolutions") == 0)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_SYNTAX, d->r->file, element->line,
+                      "is XML, but no solution of CPLEX: its root is <%.80s>",
+                      element->name);
+}
+
+static mo_status start(void *state, const mo_xml_element *element,
+                       mo_error *err)
+{
+    document *d = state;
+
+    if (strcmp(element->name, "CPLEXSolution") == 0)
+        d->solutions++;
+    if (element->depth == 0)
+        return check_root(d, element, err);
+    if (d->solutions != 1)
+        return MO_OK;
+    if (strcmp(element->name, "header") == 0)
+        return read_header(d, element, err);
+    if (strcmp(element->name, "variables") == 0)
+        d->has_variables = true;
+    if (strcmp(element->name, "variable") == 0)
+        return read_variable(d, element, err);
+    return MO_OK;
+}
+
+static mo_status end(void *state, const char *name, const char *text,
+                     size_t length, int line, mo_error *err)
+{
+    (void) state, (void) name, (void) text, (void) length, (void) line;
+    (void) err;
+    return MO_OK;
+}
+
+static mo_status read(mo_reading *r, mo_error *err)
+{
+    static const mo_xml_handler handler = { start, end };
+    document d = { .r = r };
+    mo_xml *xml = NULL;
+    mo_claim *claim = &r->solution->claim;
+    mo_status status = mo_xml_parse_memory(
+        r->file, r->at, (size_t) (r->end - r->at), &handler, &d, &xml, err);
+
+    if (status == MO_OK && !d.has_variables &&
+        (*claim == MO_CLAIM_NOTHING || *claim == MO_CLAIM_OPTIMAL ||
+         *claim == MO_CLAIM_FEASIBLE))
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
+                          "has no <variables>, so it holds no solution");
+    return status;
+}
+
+const mo_layout mo_layout_cplex = { "cplex", "CPLEX (XML)", sniff, read };

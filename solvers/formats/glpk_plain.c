@@ -1,0 +1,168 @@
+/*
+ * GLPK's -w, and HiGHS's style 2:
+ *
+ *     c Status:     INTEGER OPTIMAL
+ *     s mip 8 11 o 6.75             s bas 8 11 f f 5.9    s ipt 8 11 o 5.9
+ *     i 1 3                         i 1 b 3 0             i 1 3 0
+ *     j 1 6.75                      j 1 b 5.9 0           j 1 5.9 0
+ *     e o f
+ *
+ * Rows are i, columns j, in the model's order and without names.  HiGHS ends
+ * behind the s line where it has no solution.
+ */
+#include "solvers/formats/solfmt.h"
+
+#include <string.h>
+
+static bool sniff(const char *text)
+{
+    while (*text == 'c' && strchr(" \t\r\n", text[1])) {
+        if (text[1] == '\0')
+            return false;
+        text += strcspn(text, "\n");
+        text += strspn(text, " \t\r\n");
+    }
+    return mo_layout_begins(text, "s mip ") ||
+           mo_layout_begins(text, "s bas ") || mo_layout_begins(text, "s ipt ");
+}
+
+typedef struct head {
+    double rows, columns;
+    bool basic; /* lines have a status before the value */
+} head;
+
+/* One letter: o, f, n, u (and i, infeasible as it stands, of linear ones). */
+static mo_claim claim_of(const mo_word *status)
+{
+    switch (*status->at) {
+    case 'o':
+        return MO_CLAIM_OPTIMAL;
+    case 'f':
+        return MO_CLAIM_FEASIBLE;
+    case 'n':
+        return MO_CLAIM_INFEASIBLE;
+    default:
+        return MO_CLAIM_NO_SOLUTION;
+    }
+}
+
+/* Of a basic solution, where both letters count: n of the dual is unbounded,
+ * two f are optimal. */
+static mo_claim basic_claim(const mo_word *primal, const mo_word *dual)
+{
+    mo_claim claim = claim_of(primal);
+
+    if (claim != MO_CLAIM_FEASIBLE)
+        return claim;
+    if (*dual->at == 'n')
+        return MO_CLAIM_UNBOUNDED;
+    return *dual->at == 'f' ? MO_CLAIM_OPTIMAL : MO_CLAIM_FEASIBLE;
+}
+
+static mo_status read_claim(mo_reading *r, const head *h, mo_error *err)
+{
+    mo_word primal, dual;
+    bool whole = mo_reading_word(r, &primal);
+
+    if (whole && h->basic)
+        whole = mo_reading_word(r, &dual);
+    if (!whole)
+        return mo_reading_cut_off(r, "the solution's status", err);
+    r->solution->claim =
+        h->basic ? basic_claim(&primal, &dual) : claim_of(&primal);
+    return MO_OK;
+}
+
+static mo_status read_head(mo_reading *r, head *h, mo_error *err)
+{
+    mo_word word;
+    double objective;
+    mo_status status;
+
+    do
+        mo_reading_full_line(r);
+    while (*r->word == 'c');
+    mo_reading_word(r, &word);
+    mo_reading_word(r, &word);
+    h->basic = mo_word_is(&word, "bas");
+    status = mo_reading_next_number(r, "the number of rows", &h->rows, err);
+    if (status == MO_OK)
+        status = mo_reading_next_number(r, "the number of columns", &h->columns,
+                                        err);
+    if (status == MO_OK)
+        status = read_claim(r, h, err);
+    if (status == MO_OK)
+        status =
+            mo_reading_next_number(r, "the objective value", &objective, err);
+    if (status == MO_OK)
+        mo_reading_objective(r, objective);
+    return status;
+}
+
+/* Behind "j": a number, perhaps a status, the value. */
+static mo_status read_column(mo_reading *r, const head *h, mo_error *err)
+{
+    static const mo_word nameless = { 0 };
+    double number, value;
+    mo_word word;
+    mo_status status =
+        mo_reading_next_number(r, "the column's number", &number, err);
+
+    if (status != MO_OK)
+        return status;
+    if (number != (double) r->n + 1 || number > h->columns)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "column %.17g where column %zu of %.17g should be",
+                          number, r->n + 1, h->columns);
+    if (h->basic)
+        mo_reading_word(r, &word);
+    status = mo_reading_next_number(r, "the column's value", &value, err);
+    return status == MO_OK ? mo_reading_add(r, &nameless, value, err) : status;
+}
+
+static mo_status read_lines(mo_reading *r, const head *h, bool *ended,
+                            mo_error *err)
+{
+    mo_status status = MO_OK;
+    mo_word kind;
+
+    *ended = false;
+    while (status == MO_OK && !*ended && mo_reading_full_line(r)) {
+        mo_reading_word(r, &kind);
+        if (mo_word_is(&kind, "j"))
+            status = read_column(r, h, err);
+        else if (mo_word_is(&kind, "e"))
+            *ended = true;
+        else if (!mo_word_is(&kind, "i") && !mo_word_is(&kind, "c"))
+            status = mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                                "neither row, column nor end");
+    }
+    return status;
+}
+
+static mo_status read(mo_reading *r, mo_error *err)
+{
+    bool ended, begun;
+    head h;
+    mo_status status = read_head(r, &h, err);
+    int head_line = r->line;
+
+    if (status == MO_OK)
+        status = read_lines(r, &h, &ended, err);
+    if (status != MO_OK)
+        return status;
+    begun = r->line > head_line;
+    if (!ended && (begun || r->solution->claim == MO_CLAIM_OPTIMAL ||
+                   r->solution->claim == MO_CLAIM_FEASIBLE))
+        return mo_reading_cut_off(r, "'e o f'", err);
+    if (ended && (double) r->n != h.columns)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "%zu columns, not the %.17g it promises", r->n,
+                          h.columns);
+    r->solution->nameless = true;
+    return MO_OK;
+}
+
+const mo_layout mo_layout_glpk_plain = { "glpk-plain",
+                                         "GLPK (-w), HiGHS (style 2)", sniff,
+                                         read };

@@ -1,0 +1,127 @@
+/*
+ * Gurobi's JSON:
+ *
+ *     { "SolutionInfo": { "Status": 2, "ObjVal": 30, "ObjBound": 30, ... },
+ *       "Vars": [ { "VarName": "x_0_1", "X": 1 }, ... ] }
+ *
+ * Unless it is told to write more, columns that are 0 are not there; without a
+ * solution there are no Vars.  The rest, of which there may be plenty, is
+ * skipped.
+ */
+#include "solvers/formats/json_stream.h"
+#include "solvers/formats/solfmt.h"
+
+static bool sniff(const char *text)
+{
+    return *text == '{';
+}
+
+typedef struct info {
+    bool has_info, has_vars;
+    double status;
+} info;
+
+/* GRB_OPTIMAL and its neighbours; 7 and above are limits, interrupts and
+ * trouble, and so is what is newer than this table. */
+static mo_claim claim_of(double status, bool has_solution)
+{
+    if (status == 2 && has_solution)
+        return MO_CLAIM_OPTIMAL;
+    if (status == 3)
+        return MO_CLAIM_INFEASIBLE;
+    if (status == 4 || status == 5)
+        return MO_CLAIM_UNBOUNDED;
+    return mo_claim_at_limit(has_solution);
+}
+
+static mo_status read_info(mo_reading *r, const mo_word *key, void *state,
+                           mo_error *err)
+{
+    mo_solution *solution = r->solution;
+    info *told = state;
+
+    if (mo_word_is(key, "Status"))
+        return mo_json_text_number(r, &told->status, err);
+    if (mo_word_is(key, "ObjVal")) {
+        solution->has_objective = true;
+        return mo_json_text_number(r, &solution->objective, err);
+    }
+    if (mo_word_is(key, "ObjBound")) {
+        solution->has_bound = true;
+        return mo_json_text_number(r, &solution->bound, err);
+    }
+    return mo_json_text_skip(r, err);
+}
+
+typedef struct variable {
+    mo_word name;
+    bool has_value;
+    double value;
+} variable;
+
+static mo_status read_member(mo_reading *r, const mo_word *key, void *state,
+                             mo_error *err)
+{
+    variable *v = state;
+
+    if (mo_word_is(key, "VarName"))
+        return mo_json_text_string(r, &v->name, err);
+    if (mo_word_is(key, "X")) {
+        v->has_value = true;
+        return mo_json_text_number(r, &v->value, err);
+    }
+    return mo_json_text_skip(r, err);
+}
+
+static mo_status read_variable(mo_reading *r, const mo_word *key, void *state,
+                               mo_error *err)
+{
+    variable v = { 0 };
+    mo_status status = mo_json_text_object(r, read_member, &v, err);
+
+    (void) key, (void) state;
+    if (status != MO_OK)
+        return status;
+    if (v.name.length == 0 || !v.has_value)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
+                          "variable %zu of Vars has no VarName or no X",
+                          r->n + 1);
+    return mo_reading_add(r, &v.name, v.value, err);
+}
+
+static mo_status read_part(mo_reading *r, const mo_word *key, void *state,
+                           mo_error *err)
+{
+    info *told = state;
+
+    if (mo_word_is(key, "SolutionInfo")) {
+        told->has_info = true;
+        return mo_json_text_object(r, read_info, told, err);
+    }
+    if (mo_word_is(key, "Vars")) {
+        told->has_vars = true;
+        return mo_json_text_array(r, read_variable, NULL, err);
+    }
+    return mo_json_text_skip(r, err);
+}
+
+static mo_status read(mo_reading *r, mo_error *err)
+{
+    info told = { 0 };
+    mo_status status = mo_json_text_object(r, read_part, &told, err);
+
+    if (status == MO_OK)
+        status = mo_json_text_end(r, err);
+    if (status != MO_OK)
+        return status;
+    if (!told.has_info && !told.has_vars)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
+                          "is JSON, but no solution of Gurobi: it has neither "
+                          "SolutionInfo nor Vars");
+    if (told.has_info)
+        r->solution->claim = claim_of(told.status, told.has_vars);
+    return MO_OK;
+}
+
+const mo_layout mo_layout_gurobi_json = { "gurobi-json", "Gurobi (JSON)", sniff,
+                                          read };

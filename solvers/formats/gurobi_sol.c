@@ -1,0 +1,54 @@
+/*
+ * Gurobi's .sol and .mst, which differ in their comments:
+ *
+ *     # Solution for model placement        # MIP start
+ *     # Objective value = 30                x_0_1 1
+ *     x_0_1 1
+ *
+ * There is no end to tell a whole file by, and no place for a claim.
+ */
+#include <string.h>
+
+#include "solvers/formats/solfmt.h"
+
+static const char objective_mark[] = "# Objective value =";
+
+/* One of Gurobi's own comments, among those the file begins with. */
+static bool sniff(const char *text)
+{
+    while (*text == '#') {
+        if (mo_layout_begins(text, objective_mark) ||
+            mo_layout_begins(text, "# Solution for model") ||
+            mo_layout_begins(text, "# MIP start"))
+            return true;
+        text += strcspn(text, "\n");
+        text += strspn(text, " \t\r\n");
+    }
+    return false;
+}
+
+static mo_status read_comment(mo_reading *r, mo_error *err)
+{
+    double objective;
+    mo_status status;
+
+    if (!mo_reading_skip(r, objective_mark))
+        return MO_OK;
+    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    if (status == MO_OK)
+        mo_reading_objective(r, objective);
+    return status;
+}
+
+static mo_status read(mo_reading *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && mo_reading_full_line(r))
+        status =
+            *r->word == '#' ? read_comment(r, err) : mo_reading_column(r, err);
+    return status;
+}
+
+const mo_layout mo_layout_gurobi = { "gurobi", "Gurobi (.sol, .mst)", sniff,
+                                     read };

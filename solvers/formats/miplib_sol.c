@@ -1,0 +1,134 @@
+/*
+ * A column a line, as MIPLIB keeps solutions; our own library way writes it,
+ * too, with two comments of ours:
+ *
+ *     # status: optimal
+ *     # bound: 30
+ *     =obj= 30
+ *     x_0_1 1
+ *
+ * Files without any mark are taken for this one, too, if their first column is
+ * a name with a number and nothing else.
+ */
+#include <string.h>
+
+#include "solvers/formats/solfmt.h"
+
+static const char status_mark[] = "# status:";
+static const char bound_mark[] = "# bound:";
+static const char objective_mark[] = "=obj=";
+
+static size_t skip_word(const char **text)
+{
+    size_t n = strcspn(*text, " \t\r\n");
+
+    *text += n;
+    *text += strspn(*text, " \t\r");
+    return n;
+}
+
+static bool is_pair(const char *text)
+{
+    mo_word number;
+    char shorter[64];
+    double value;
+
+    skip_word(&text);
+    number.length = strcspn(text, " \t\r\n");
+    if (number.length == 0 || number.length >= sizeof shorter)
+        return false;
+    memcpy(shorter, text, number.length);
+    number.at = shorter;
+    skip_word(&text);
+    return mo_word_number(&number, &value) && (*text == '\n' || *text == 0);
+}
+
+static bool sniff(const char *text)
+{
+    if (mo_layout_gurobi.sniff(text))
+        return false;
+    while (*text == '#') {
+        if (mo_layout_begins(text, status_mark))
+            return true;
+        text += strcspn(text, "\n");
+        text += strspn(text, " \t\r\n");
+    }
+    return mo_layout_begins(text, objective_mark) ||
+           mo_layout_begins(text, "=infeas=") ||
+           mo_layout_begins(text, "=unbd=") || is_pair(text);
+}
+
+static mo_status read_claim(mo_reading *r, mo_error *err)
+{
+    mo_word told = mo_reading_rest(r);
+
+    for (int c = MO_CLAIM_NOTHING; c <= MO_CLAIM_NO_SOLUTION; c++)
+        if (mo_word_is(&told, mo_claim_names[c])) {
+            r->solution->claim = (mo_claim) c;
+            return MO_OK;
+        }
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "'%.*s' is no status that is known",
+                      told.length < 80 ? (int) told.length : 80, told.at);
+}
+
+static mo_status read_bound(mo_reading *r, mo_error *err)
+{
+    r->solution->has_bound = true;
+    return mo_reading_next_number(r, "the bound", &r->solution->bound, err);
+}
+
+static mo_status read_comment(mo_reading *r, mo_error *err)
+{
+    if (mo_reading_skip(r, status_mark))
+        return read_claim(r, err);
+    if (mo_reading_skip(r, bound_mark))
+        return read_bound(r, err);
+    return MO_OK;
+}
+
+/* "=obj=", and the other words that stand in place of a solution. */
+static mo_status read_mark(mo_reading *r, mo_error *err)
+{
+    double objective;
+    mo_status status;
+
+    if (mo_reading_skip(r, "=infeas=")) {
+        r->solution->claim = MO_CLAIM_INFEASIBLE;
+        return MO_OK;
+    }
+    if (mo_reading_skip(r, "=unbd=")) {
+        r->solution->claim = MO_CLAIM_UNBOUNDED;
+        return MO_OK;
+    }
+    mo_reading_skip(r, objective_mark);
+    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    if (status == MO_OK)
+        mo_reading_objective(r, objective);
+    return status == MO_OK ? mo_reading_no_more(r, err) : status;
+}
+
+static bool is_mark(const mo_reading *r)
+{
+    return mo_layout_begins(r->word, objective_mark) ||
+           mo_layout_begins(r->word, "=infeas=") ||
+           mo_layout_begins(r->word, "=unbd=");
+}
+
+static mo_status read(mo_reading *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && mo_reading_full_line(r)) {
+        if (*r->word == '#')
+            status = read_comment(r, err);
+        else if (*r->word == '=' && is_mark(r))
+            status = read_mark(r, err);
+        else
+            status = mo_reading_column(r, err);
+    }
+    return status;
+}
+
+const mo_layout mo_layout_miplib = { "miplib", "MIPLIB: a column a line", sniff,
+                                     read };

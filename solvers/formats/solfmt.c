@@ -1,0 +1,232 @@
+#include "solvers/formats/solfmt.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/number.h"
+
+/* Control characters separate words, too: a carriage return above all. */
+static bool is_blank(char c)
+{
+    return (unsigned char) c <= ' ';
+}
+
+bool mo_word_is(const mo_word *word, const char *text)
+{
+    return strlen(text) == word->length &&
+           memcmp(word->at, text, word->length) == 0;
+}
+
+bool mo_layout_begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool mo_reading_line(mo_reading *r)
+{
+    char *end;
+
+    if (r->at == r->end)
+        return false;
+    end = memchr(r->at, '\n', (size_t) (r->end - r->at));
+    r->unended = !end;
+    if (r->unended)
+        end = r->end;
+    r->word = r->at;
+    r->line_end = end;
+    r->at = end < r->end ? end + 1 : end;
+    if (r->line < INT_MAX)
+        r->line++;
+    while (r->word < r->line_end && is_blank(*r->word))
+        r->word++;
+    while (r->line_end > r->word && is_blank(r->line_end[-1]))
+        r->line_end--;
+    return true;
+}
+
+bool mo_reading_full_line(mo_reading *r)
+{
+    while (mo_reading_line(r))
+        if (r->word < r->line_end)
+            return true;
+    return false;
+}
+
+static void skip_blanks(mo_reading *r)
+{
+    while (r->word < r->line_end && is_blank(*r->word))
+        r->word++;
+}
+
+bool mo_reading_word(mo_reading *r, mo_word *word)
+{
+    char *at = r->word;
+
+    word->at = at;
+    while (at < r->line_end && !is_blank(*at))
+        at++;
+    word->length = (size_t) (at - word->at);
+    r->word = at;
+    skip_blanks(r);
+    return word->length > 0;
+}
+
+mo_word mo_reading_rest(const mo_reading *r)
+{
+    return (mo_word){ r->word, (size_t) (r->line_end - r->word) };
+}
+
+bool mo_reading_skip(mo_reading *r, const char *text)
+{
+    size_t n = strlen(text);
+
+    if ((size_t) (r->line_end - r->word) < n || memcmp(r->word, text, n) != 0)
+        return false;
+    r->word += n;
+    skip_blanks(r);
+    return true;
+}
+
+/* SCIP prints +infinity, others inf. */
+static bool read_infinity(const mo_word *word, double *value)
+{
+    const char *at = word->at;
+    size_t n = word->length;
+    bool negative = n > 0 && *at == '-';
+    mo_word rest = { word->at, n };
+
+    if (n > 0 && (*at == '-' || *at == '+')) {
+        rest.at++;
+        rest.length--;
+    }
+    if (!mo_word_is(&rest, "inf") && !mo_word_is(&rest, "infinity") &&
+        !mo_word_is(&rest, "Inf") && !mo_word_is(&rest, "Infinity"))
+        return false;
+    *value = negative ? -HUGE_VAL : HUGE_VAL;
+    return true;
+}
+
+bool mo_word_number(const mo_word *word, double *value)
+{
+    /* Nearly all columns are 0 or 1. */
+    if (word->length == 1 && *word->at >= '0' && *word->at <= '9') {
+        *value = *word->at - '0';
+        return true;
+    }
+    return mo_number_read_double(word->at, word->length, value) ==
+               MO_NUMBER_OK ||
+           read_infinity(word, value);
+}
+
+/* Long words are shown by their beginning. */
+static int shown(const mo_word *word)
+{
+    return word->length < 80 ? (int) word->length : 80;
+}
+
+mo_status mo_reading_number(mo_reading *r, const mo_word *word,
+                            const char *whose, double *value, mo_error *err)
+{
+    if (mo_word_number(word, value))
+        return MO_OK;
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "%s: '%.*s' is not a number", whose, shown(word),
+                      word->at);
+}
+
+mo_status mo_reading_next_number(mo_reading *r, const char *whose,
+                                 double *value, mo_error *err)
+{
+    mo_word word;
+
+    if (!mo_reading_word(r, &word))
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "%s is missing; was the file cut off here?", whose);
+    return mo_reading_number(r, &word, whose, value, err);
+}
+
+mo_status mo_reading_add(mo_reading *r, const mo_word *name, double value,
+                         mo_error *err)
+{
+    mo_solution *solution = r->solution;
+    mo_value *added;
+    mo_status status;
+
+    if (r->n == INT_MAX)
+        return mo_fail_at(err, MO_E_LIMIT, r->file, r->line,
+                          "more than %d columns", INT_MAX);
+    status = MO_PUSH(solution->values, r->n, r->room, err);
+    if (status != MO_OK)
+        return status;
+    added = &solution->values[r->n++];
+    added->name = name->length > 0 ? name->at : NULL;
+    added->value = value;
+    added->line = r->line;
+    if (name->length > 0)
+        name->at[name->length] = '\0';
+    return MO_OK;
+}
+
+static mo_status fail_pair(mo_reading *r, const mo_word *name,
+                           const mo_word *number, mo_error *err)
+{
+    if (number->length == 0)
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "column '%.*s' has no value; was the file cut off "
+                          "here?",
+                          shown(name), name->at);
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "column '%.*s': '%.*s' is not a number", shown(name),
+                      name->at, shown(number), number->at);
+}
+
+mo_status mo_reading_pair(mo_reading *r, mo_error *err)
+{
+    mo_word name, number;
+    double value;
+
+    mo_reading_word(r, &name);
+    mo_reading_word(r, &number);
+    if (!mo_word_number(&number, &value))
+        return fail_pair(r, &name, &number, err);
+    return mo_reading_add(r, &name, value, err);
+}
+
+mo_status mo_reading_no_more(mo_reading *r, mo_error *err)
+{
+    mo_word rest = mo_reading_rest(r);
+
+    if (rest.length == 0)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "'%.*s' is too much for this line", shown(&rest),
+                      rest.at);
+}
+
+mo_status mo_reading_column(mo_reading *r, mo_error *err)
+{
+    mo_status status = mo_reading_pair(r, err);
+
+    return status == MO_OK ? mo_reading_no_more(r, err) : status;
+}
+
+mo_status mo_reading_cut_off(mo_reading *r, const char *missing, mo_error *err)
+{
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                      "the file stops here, but %s should follow: it was cut "
+                      "off or is still being written",
+                      missing);
+}
+
+void mo_reading_objective(mo_reading *r, double value)
+{
+    r->solution->has_objective = true;
+    r->solution->objective = value;
+}
+
+mo_claim mo_claim_at_limit(bool has_solution)
+{
+    return has_solution ? MO_CLAIM_FEASIBLE : MO_CLAIM_NO_SOLUTION;
+}

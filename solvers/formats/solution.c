@@ -1,0 +1,255 @@
+#include <config.h>
+
+#include "solvers/formats/solution.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "solvers/formats/solfmt.h"
+
+const char *const mo_claim_names[] = {
+    "nothing", "optimal", "feasible", "infeasible", "unbounded", "no solution"
+};
+
+/* The one without a mark of its own is asked last. */
+static const mo_layout *const layouts[] = {
+    &mo_layout_scip,   &mo_layout_gurobi,       &mo_layout_gurobi_json,
+    &mo_layout_highs,  &mo_layout_highs_pretty, &mo_layout_cbc,
+    &mo_layout_glpk,   &mo_layout_glpk_plain,   &mo_layout_cplex,
+    &mo_layout_miplib,
+};
+
+enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/* Solvers write 1e+20, 1e+30 or 1e+100 for what is infinite. */
+static const double infinite = 1e20;
+
+void mo_solution_free(mo_solution *solution)
+{
+    if (!solution)
+        return;
+    free(solution->values);
+    free(solution->text);
+    mo_arena_free(solution->arena);
+    free(solution);
+}
+
+static mo_status new_solution(mo_solution **solution, mo_error *err)
+{
+    mo_solution *made = calloc(1, sizeof *made);
+
+    if (made)
+        made->arena = mo_arena_new();
+    if (!made || !made->arena) {
+        mo_solution_free(made);
+        return mo_fail_memory(err);
+    }
+    *solution = made;
+    return MO_OK;
+}
+
+static mo_status refuse_layout(const char *file, mo_error *err)
+{
+    char known[512] = "";
+    size_t n = 0;
+
+    for (int i = 0; i < N_LAYOUTS; i++)
+        n += (size_t) snprintf(known + n, sizeof known - n, "%s%s",
+                               i > 0 ? ", " : "", layouts[i]->help);
+    return mo_fail_at(err, MO_E_SYNTAX, file, 1,
+                      "not a solution in a layout that is read here: %s",
+                      known);
+}
+
+static const mo_layout *find_layout(const char *text)
+{
+    for (int i = 0; i < N_LAYOUTS; i++)
+        if (layouts[i]->sniff(text))
+            return layouts[i];
+    return NULL;
+}
+
+/* What is left of the text when nothing has been read of it. */
+static char *skip_byte_order_mark(char *text, size_t size)
+{
+    return size >= 3 && memcmp(text, BYTE_ORDER_MARK, 3) == 0 ? text + 3 : text;
+}
+
+bool mo_solution_sniff(const char *text)
+{
+    return find_layout(mo_layout_begins(text, BYTE_ORDER_MARK) ? text + 3
+                                                               : text) != NULL;
+}
+
+static mo_status refuse_zero_byte(const char *file, const char *text,
+                                  const char *zero, mo_error *err)
+{
+    int line = 1;
+
+    for (; text < zero; text++)
+        line += *text == '\n' && line < INT_MAX;
+    return mo_fail_at(err, MO_E_SYNTAX, file, line,
+                      "has a zero byte: not a solution, or damaged");
+}
+
+/* Keeps of what was read only what may be used; see the header. */
+static void settle(mo_solution *solution, size_t n)
+{
+    bool solved = solution->claim == MO_CLAIM_NOTHING ||
+                  solution->claim == MO_CLAIM_OPTIMAL ||
+                  solution->claim == MO_CLAIM_FEASIBLE;
+
+    solution->n = solved ? (int) n : 0;
+    if (!solved || fabs(solution->objective) >= infinite)
+        solution->has_objective = false;
+    if (fabs(solution->bound) >= infinite)
+        solution->has_bound = false;
+}
+
+/* Reads solution->text, which has a 0 behind its size bytes. */
+static mo_status read_text(const char *file, size_t size, mo_solution *solution,
+                           mo_error *err)
+{
+    char *text = skip_byte_order_mark(solution->text, size);
+    const char *zero = memchr(solution->text, 0, size);
+    mo_reading r = { .file = file,
+                     .begin = text,
+                     .at = text,
+                     .end = solution->text + size,
+                     .solution = solution };
+    const mo_layout *layout;
+    mo_status status;
+
+    if (zero)
+        return refuse_zero_byte(file, text, zero, err);
+    while (*text && (unsigned char) *text <= ' ')
+        text++;
+    if (!*text)
+        return mo_fail_at(err, MO_E_SYNTAX, file, 0,
+                          "is empty; the solver wrote nothing");
+    layout = find_layout(text);
+    if (!layout)
+        return refuse_layout(file, err);
+    solution->layout = layout->name;
+    status = layout->read(&r, err);
+    if (status == MO_OK)
+        settle(solution, r.n);
+    return status;
+}
+
+static mo_status read_block(const char *file, int fd, char *to, size_t room,
+                            size_t *got, mo_error *err)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, to, room);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return mo_fail_errno(err, file, "cannot read");
+    *got = (size_t) n;
+    return MO_OK;
+}
+
+/* How large a file seems; pipes and devices do not tell. */
+static size_t expected_size(int fd)
+{
+    struct stat about;
+
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0)
+        return (size_t) about.st_size;
+    return 0;
+}
+
+/* All of fd, with a 0 behind it; *text is the caller's, whatever the result. */
+static mo_status load(const char *file, int fd, char **text, size_t *size,
+                      mo_error *err)
+{
+    enum { BLOCK = 1 << 16 };
+    size_t room = 0, need = expected_size(fd) + 2, got = 0;
+    mo_status status;
+
+    *size = 0;
+    do {
+        status = mo_array_reserve((void **) text, &room, need, 1, err);
+        if (status == MO_OK)
+            status = read_block(file, fd, *text + *size, room - *size - 1, &got,
+                                err);
+        if (status != MO_OK)
+            return status;
+        *size += got;
+        need = room - *size < BLOCK ? *size + BLOCK : room;
+    } while (got > 0);
+    (*text)[*size] = '\0';
+    return MO_OK;
+}
+
+static mo_status open_file(const char *path, int *fd, mo_error *err)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    return *fd < 0 ? mo_fail_errno(err, path, "cannot open") : MO_OK;
+}
+
+mo_status mo_solution_read(const char *path, mo_solution **solution,
+                           mo_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    const char *file = standard ? "<stdin>" : path;
+    mo_solution *made = NULL;
+    int fd = STDIN_FILENO;
+    size_t size;
+    mo_status status = standard ? MO_OK : open_file(path, &fd, err);
+
+    if (status != MO_OK)
+        return status;
+    status = new_solution(&made, err);
+    if (status == MO_OK)
+        status = load(file, fd, &made->text, &size, err);
+    if (!standard)
+        close(fd);
+    if (status == MO_OK)
+        status = read_text(file, size, made, err);
+    if (status == MO_OK)
+        *solution = made;
+    else
+        mo_solution_free(made);
+    return status;
+}
+
+mo_status mo_solution_read_memory(const char *file, const char *data,
+                                  size_t size, mo_solution **solution,
+                                  mo_error *err)
+{
+    mo_solution *made = NULL;
+    size_t room = 0;
+    mo_status status = new_solution(&made, err);
+
+    if (status == MO_OK && size == SIZE_MAX)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status =
+            mo_array_reserve((void **) &made->text, &room, size + 1, 1, err);
+    if (status == MO_OK) {
+        if (size > 0)
+            memcpy(made->text, data, size);
+        made->text[size] = '\0';
+        status = read_text(file, size, made, err);
+    }
+    if (status == MO_OK)
+        *solution = made;
+    else
+        mo_solution_free(made);
+    return status;
+}

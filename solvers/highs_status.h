@@ -1,9 +1,0 @@
-/* highs_status.h - the words HiGHS has for how it ended, in all its layouts. */
-#ifndef MO_SOLVERS_HIGHS_STATUS_H
-#define MO_SOLVERS_HIGHS_STATUS_H
-
-#include "solvers/layout.h"
-
-mo_claim mo_highs_claim(const mo_word *status, bool has_solution);
-
-#endif

@@ -1,0 +1,25 @@
+/*
+ * run_files.h - a job's files under plain names in its folder, as solvers want
+ * them: compressed ones unpacked, others by a link.
+ */
+#ifndef MO_SOLVERS_JOB_FILES_H
+#define MO_SOLVERS_JOB_FILES_H
+
+#include "base/out.h"
+#include "solvers/plugins/solver.h"
+
+typedef struct mo_run_files {
+    char *model; /* folder/model.lp or folder/model.mps */
+    char *start; /* folder/start.sol, .mst or .cbc; NULL without one */
+} mo_run_files;
+
+/* Whatever had these names before is gone. */
+mo_status mo_run_files_prepare(const mo_job *job, mo_run_files *files,
+                               mo_error *err);
+void mo_run_files_clear(mo_run_files *files);
+
+/* Begins a file of ours beside them. */
+mo_status mo_run_files_create(const char *folder, const char *name,
+                              mo_out **out, mo_error *err);
+
+#endif

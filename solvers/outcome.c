@@ -1,0 +1,304 @@
+#include <config.h>
+
+#include "solvers/outcome.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "solvers/plugins/install_dirs.h"
+
+/* A line for each of a hundred million columns. */
+#define MOST_BYTES INT64_C(4294967296)
+
+/* ------------------------------------------------------------------ the log */
+
+void mo_run_log_step(mo_run_log *log, const mo_step *step)
+{
+    if (step->has_bound && (!log->has_bound || step->bound > log->bound)) {
+        log->has_bound = true;
+        log->bound = step->bound;
+    }
+    if (step->has_claim) {
+        log->has_claim = true;
+        log->claim = step->claim;
+    }
+}
+
+void mo_run_log_complaint(mo_run_log *log, const char *line)
+{
+    size_t length = 0;
+
+    if (!strcasestr(line, "error") && !strcasestr(line, "too large"))
+        return;
+    line += strspn(line, " \t");
+    for (; line[length] && length + 1 < sizeof log->complaint; length++)
+        log->complaint[length] =
+            iscntrl((unsigned char) line[length]) ? ' ' : line[length];
+    log->complaint[length] = 0;
+}
+
+/* ---------------------------------------------------------------- the files */
+
+static mo_status expect(const mo_job *job, const char *name, char **path,
+                        mo_error *err)
+{
+    if (!name)
+        return MO_OK;
+    *path = mo_places_text("%s/%s", job->folder, name);
+    if (!*path)
+        return mo_fail_memory(err);
+    if (unlink(*path) != 0 && errno != ENOENT)
+        return mo_fail_errno(err, *path, "cannot be removed");
+    return MO_OK;
+}
+
+mo_status mo_run_answer_expect(mo_run_answer *answer,
+                               const mo_answer_files *files, mo_error *err)
+{
+    mo_status status =
+        expect(answer->job, files->solution, &answer->solution, err);
+
+    return status == MO_OK
+               ? expect(answer->job, files->names, &answer->names, err)
+               : status;
+}
+
+void mo_run_answer_clear(mo_run_answer *answer)
+{
+    free(answer->solution);
+    free(answer->names);
+}
+
+/* Names from one file, values from another: the columns are in the model's
+ * order in both. */
+static mo_status take_names(mo_solution *solution, const mo_solution *named,
+                            mo_error *err)
+{
+    if (named->n != solution->n)
+        return mo_fail(err, MO_E_INPUT, "%d names for %d values", named->n,
+                       solution->n);
+    for (int i = 0; i < solution->n; i++) {
+        const char *name = named->values[i].name;
+        char *copy = mo_arena_text(solution->arena, name, strlen(name));
+
+        if (!copy)
+            return mo_fail_memory(err);
+        solution->values[i].name = copy;
+    }
+    solution->nameless = false;
+    return MO_OK;
+}
+
+static mo_status add_names(const char *path, mo_solution *solution,
+                           mo_error *err)
+{
+    mo_solution *named = NULL;
+    mo_status status = mo_solution_read(path, &named, err);
+
+    if (status == MO_OK)
+        status = take_names(solution, named, err);
+    mo_solution_free(named);
+    return status;
+}
+
+/* Reading from a pipe that a solver left in place of an answer would not end,
+ * and what it filled the disk with need not fill the memory, too. */
+static mo_status refuse_odd_file(const char *path, mo_error *err)
+{
+    struct stat state;
+
+    if (stat(path, &state) != 0)
+        return mo_fail_errno(err, path, "cannot be read");
+    if (!S_ISREG(state.st_mode))
+        return mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
+    if (state.st_size > MOST_BYTES)
+        return mo_fail_at(err, MO_E_LIMIT, path, 0, "is too large to be one");
+    return MO_OK;
+}
+
+static mo_status read_files(const mo_run_answer *answer, mo_solution **solution,
+                            mo_error *err)
+{
+    mo_solution *read = NULL;
+    mo_status status = refuse_odd_file(answer->solution, err);
+
+    if (status == MO_OK)
+        status = mo_solution_read(answer->solution, &read, err);
+    if (status == MO_OK && read->nameless && read->n > 0)
+        status = answer->names
+                     ? add_names(answer->names, read, err)
+                     : mo_fail(err, MO_E_INPUT, "it has no names in it");
+    if (status == MO_OK)
+        *solution = read;
+    else
+        mo_solution_free(read);
+    return status;
+}
+
+/* What was found on the way, where the solver was not let to its end. */
+static mo_status read_rescued(const mo_run_answer *answer, mo_error *err,
+                              mo_solution **solution)
+{
+    if (answer->way != MO_WAY_PROCESS || !answer->solver->rescue)
+        return MO_OK;
+    return answer->solver->rescue(answer->job, solution, err);
+}
+
+/* ------------------------------------------------------------------- in words
+ */
+
+static void describe_end(const mo_child_result *result, mo_outcome *outcome)
+{
+    char *text = outcome->text;
+    size_t size = sizeof outcome->text;
+
+    switch (result->end) {
+    case MO_CHILD_NOT_STARTED:
+        snprintf(text, size, "cannot be started: %s", strerror(result->code));
+        break;
+    case MO_CHILD_KILLED:
+        snprintf(text, size, "died of signal %d (%s), and left no answer",
+                 result->code, strsignal(result->code));
+        break;
+    case MO_CHILD_TIMEOUT:
+        snprintf(text, size,
+                 "did not stop at its limit, was killed after "
+                 "%.1f s, and left no answer",
+                 result->seconds);
+        break;
+    case MO_CHILD_INTERRUPTED:
+        snprintf(text, size, "was interrupted after %.1f s, and left no answer",
+                 result->seconds);
+        break;
+    case MO_CHILD_EXITED:
+        snprintf(text, size,
+                 "ended after %.1f s with exit code %d and no "
+                 "answer",
+                 result->seconds, result->code);
+        break;
+    }
+}
+
+static void append(mo_outcome *outcome, const char *text)
+{
+    size_t length = strlen(outcome->text);
+
+    if (*text)
+        snprintf(outcome->text + length, sizeof outcome->text - length, ": %s",
+                 text);
+}
+
+static void describe_answer(const mo_child_result *result, mo_outcome *outcome)
+{
+    static const char *const how[] = {
+        [MO_CHILD_EXITED] = "",
+        [MO_CHILD_KILLED] = ", and then it crashed",
+        [MO_CHILD_TIMEOUT] = ", and then it had to be killed",
+        [MO_CHILD_INTERRUPTED] = ", when it was interrupted",
+        [MO_CHILD_NOT_STARTED] = ""
+    };
+
+    snprintf(outcome->text, sizeof outcome->text, "%s after %.1f s%s",
+             mo_claim_names[outcome->claim], result->seconds, how[result->end]);
+}
+
+/* ----------------------------------------------------------------- together */
+
+static bool is_an_end(mo_claim claim)
+{
+    return claim == MO_CLAIM_INFEASIBLE || claim == MO_CLAIM_UNBOUNDED;
+}
+
+/* A crash proves nothing, whatever was printed before. */
+static void take_claim(const mo_run_log *log, const mo_child_result *result,
+                       mo_outcome *outcome)
+{
+    const mo_solution *solution = outcome->solution;
+    bool lives =
+        result->end != MO_CHILD_KILLED && result->end != MO_CHILD_TIMEOUT;
+    bool ends = log->has_claim && lives && is_an_end(log->claim);
+
+    /* The log tells more than a file without values. */
+    if (solution && solution->claim != MO_CLAIM_NOTHING &&
+        !(ends && solution->n == 0))
+        outcome->claim = solution->claim;
+    else if (log->has_claim && lives &&
+             (is_an_end(log->claim) || (solution && solution->n > 0)))
+        outcome->claim = log->claim;
+    else if (solution && solution->n > 0)
+        outcome->claim = MO_CLAIM_FEASIBLE;
+}
+
+static void take_bound(const mo_run_log *log, mo_outcome *outcome)
+{
+    const mo_solution *solution = outcome->solution;
+
+    outcome->has_bound = log->has_bound;
+    outcome->bound = log->bound;
+    if (solution && solution->has_bound &&
+        (!outcome->has_bound || solution->bound > outcome->bound)) {
+        outcome->has_bound = true;
+        outcome->bound = solution->bound;
+    }
+    /* Some tell a bound only where it differs. */
+    if (!outcome->has_bound && outcome->claim == MO_CLAIM_OPTIMAL &&
+        solution->has_objective) {
+        outcome->has_bound = true;
+        outcome->bound = solution->objective;
+    }
+}
+
+static void conclude(const mo_run_log *log, const mo_child_result *result,
+                     const mo_error *unread, mo_outcome *outcome)
+{
+    char text[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE];
+
+    take_claim(log, result, outcome);
+    take_bound(log, outcome);
+    outcome->seconds = result->seconds;
+    outcome->end = result->end;
+    if (outcome->solution || is_an_end(outcome->claim)) {
+        describe_answer(result, outcome);
+    } else if (unread->status != MO_OK) {
+        snprintf(outcome->text, sizeof outcome->text,
+                 "left an answer that cannot be read");
+        append(outcome, *log->complaint
+                            ? log->complaint
+                            : mo_error_format(unread, text, sizeof text));
+    } else {
+        describe_end(result, outcome);
+        append(outcome, log->complaint);
+    }
+}
+
+mo_status mo_run_answer_read(const mo_run_answer *answer, const mo_run_log *log,
+                             const mo_child_result *result, mo_outcome *outcome,
+                             mo_error *err)
+{
+    mo_error unread = { .status = MO_OK };
+    mo_solution *rescued = NULL;
+
+    if (access(answer->solution, F_OK) == 0 &&
+        read_files(answer, &outcome->solution, &unread) == MO_E_MEMORY)
+        return mo_fail_memory(err);
+    if (!outcome->solution || outcome->solution->n == 0) {
+        if (read_rescued(answer, &unread, &rescued) == MO_E_MEMORY)
+            return mo_fail_memory(err);
+        if (rescued &&
+            !(outcome->solution && is_an_end(outcome->solution->claim))) {
+            mo_solution_free(outcome->solution);
+            outcome->solution = rescued;
+        } else {
+            mo_solution_free(rescued);
+        }
+    }
+    conclude(log, result, &unread, outcome);
+    return MO_OK;
+}

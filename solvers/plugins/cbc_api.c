@@ -1,0 +1,63 @@
+#include "solvers/plugins/cbc_api.h"
+
+#include <stdio.h>
+
+#define SYMBOL(member, name)                                                   \
+    {                                                                          \
+        "Cbc_" name, offsetof(mo_cbc_api, member), false                       \
+    }
+
+static const mo_symbol symbols[] = {
+    SYMBOL(version, "getVersion"),
+    SYMBOL(create, "newModel"),
+    SYMBOL(destroy, "deleteModel"),
+    SYMBOL(read_lp, "readLp"),
+    SYMBOL(read_mps, "readMps"),
+    SYMBOL(set_parameter, "setParameter"),
+    SYMBOL(set_start, "setMIPStartI"),
+    SYMBOL(solve, "solve"),
+    SYMBOL(is_optimal, "isProvenOptimal"),
+    SYMBOL(is_infeasible, "isProvenInfeasible"),
+    SYMBOL(is_unbounded, "isContinuousUnbounded"),
+    SYMBOL(n_columns, "getNumCols"),
+    SYMBOL(n_integers, "getNumIntegers"),
+    SYMBOL(longest_name, "maxNameLength"),
+    SYMBOL(column_name, "getColName"),
+    SYMBOL(objective, "getObjValue"),
+    SYMBOL(bound, "getBestPossibleObjValue"),
+    SYMBOL(best_solution, "bestSolution"),
+    SYMBOL(relaxation, "getColSolution"),
+    { NULL, 0, false },
+};
+
+/* A build from its source tree calls itself "devel" or "trunk"; the symbols
+ * tell whether it is one that we know. */
+static bool ask_version(const mo_library *library, int version[3])
+{
+    const mo_cbc_api *api = (const mo_cbc_api *) library;
+
+    if (!api->version)
+        return false;
+    if (sscanf(api->version(), "%d.%d.%d", &version[0], &version[1],
+               &version[2]) < 2) {
+        version[0] = 2;
+        version[1] = 10;
+        version[2] = 0;
+    }
+    return true;
+}
+
+const char *const mo_cbc_sonames[] = { "libCbcSolver.so.3", "libCbcSolver.so",
+                                       NULL };
+
+const mo_library_kind mo_cbc_library = { .title = "CBC",
+                                         .size = sizeof(mo_cbc_api),
+                                         .sonames = mo_cbc_sonames,
+                                         .symbols = symbols,
+                                         .version = ask_version,
+                                         .oldest = { 2, 10 } };
+
+mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err)
+{
+    return mo_library_open(&mo_cbc_library, path, &api->library, err);
+}

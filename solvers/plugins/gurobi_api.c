@@ -1,0 +1,58 @@
+#include "solvers/plugins/gurobi_api.h"
+
+#define SYMBOL(member, name)                                                   \
+    {                                                                          \
+        "GRB" name, offsetof(mo_gurobi_api, member), false                     \
+    }
+#define OPTIONAL(member, name)                                                 \
+    {                                                                          \
+        "GRB" name, offsetof(mo_gurobi_api, member), true                      \
+    }
+
+static const mo_symbol symbols[] = {
+    SYMBOL(version, "version"),
+    OPTIONAL(empty_environment_for, "emptyenvinternal"),
+    SYMBOL(empty_environment, "emptyenv"),
+    SYMBOL(start_environment, "startenv"),
+    SYMBOL(free_environment, "freeenv"),
+    SYMBOL(error_message, "geterrormsg"),
+    SYMBOL(set_int, "setintparam"),
+    SYMBOL(set_double, "setdblparam"),
+    SYMBOL(read_model, "readmodel"),
+    SYMBOL(free_model, "freemodel"),
+    SYMBOL(environment_of, "getenv"),
+    SYMBOL(optimize, "optimize"),
+    SYMBOL(terminate, "terminate"),
+    SYMBOL(int_attribute, "getintattr"),
+    SYMBOL(double_attribute, "getdblattr"),
+    SYMBOL(double_attributes, "getdblattrarray"),
+    SYMBOL(set_double_attributes, "setdblattrarray"),
+    SYMBOL(text_attribute, "getstrattrelement"),
+    { NULL, 0, false },
+};
+
+static bool ask_version(const mo_library *library, int version[3])
+{
+    const mo_gurobi_api *api = (const mo_gurobi_api *) library;
+
+    if (!api->version)
+        return false;
+    api->version(&version[0], &version[1], &version[2]);
+    return true;
+}
+
+const char *const mo_gurobi_sonames[] = { "libgurobi130.so", "libgurobi120.so",
+                                          "libgurobi110.so", "libgurobi100.so",
+                                          NULL };
+
+const mo_library_kind mo_gurobi_library = { .title = "Gurobi",
+                                            .size = sizeof(mo_gurobi_api),
+                                            .sonames = mo_gurobi_sonames,
+                                            .symbols = symbols,
+                                            .version = ask_version,
+                                            .oldest = { 10, 0 } };
+
+mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err)
+{
+    return mo_library_open(&mo_gurobi_library, path, &api->library, err);
+}

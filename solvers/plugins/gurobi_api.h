@@ -1,0 +1,55 @@
+/*
+ * gurobi_api.h - what we call of Gurobi's C interface, versions 10 to 13; see
+ * its gurobi_c.h.
+ */
+#ifndef MO_SOLVERS_PLUGINS_GUROBI_API_H
+#define MO_SOLVERS_PLUGINS_GUROBI_API_H
+
+#include "solvers/plugins/dynlib.h"
+
+enum { MO_GUROBI_NO_LICENSE = 10009, MO_GUROBI_SIZE_LIMIT = 10010 };
+
+enum {
+    MO_GUROBI_OPTIMAL = 2,
+    MO_GUROBI_INFEASIBLE = 3,
+    MO_GUROBI_INFEASIBLE_OR_UNBOUNDED = 4,
+    MO_GUROBI_UNBOUNDED = 5
+};
+
+typedef struct mo_gurobi_api {
+    mo_library library;
+    void (*version)(int *major, int *minor, int *technical);
+
+    /* From 12 on the header passes the version it was made for: the second of
+     * these; before that there is only the first. */
+    int (*empty_environment)(void **environment);
+    int (*empty_environment_for)(void **environment, int major, int minor,
+                                 int technical);
+    int (*start_environment)(void *environment);
+    void (*free_environment)(void *environment);
+    const char *(*error_message)(void *environment);
+    int (*set_int)(void *environment, const char *parameter, int value);
+    int (*set_double)(void *environment, const char *parameter, double value);
+    int (*read_model)(void *environment, const char *path, void **model);
+    int (*free_model)(void *model);
+    void *(*environment_of)(void *model);
+    int (*optimize)(void *model);
+    void (*terminate)(void *model);
+    int (*int_attribute)(void *model, const char *attribute, int *value);
+    int (*double_attribute)(void *model, const char *attribute, double *value);
+    int (*double_attributes)(void *model, const char *attribute, int first,
+                             int count, double *values);
+    int (*set_double_attributes)(void *model, const char *attribute, int first,
+                                 int count, double *values);
+    int (*text_attribute)(void *model, const char *attribute, int element,
+                          char **value);
+} mo_gurobi_api;
+
+/* For the loader's path; ends with NULL. */
+extern const char *const mo_gurobi_sonames[];
+
+extern const mo_library_kind mo_gurobi_library;
+
+mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err);
+
+#endif

@@ -1,0 +1,239 @@
+/*
+ * Gurobi by its C interface, for those with a licence for it.  The one that
+ * comes with the Python package is not for us, and we leave it at that.
+ */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "solvers/plugins/gurobi_api.h"
+#include "solvers/plugins/library_solve.h"
+#include "solvers/plugins/library_signals.h"
+#include "solvers/plugins/library_entry.h"
+
+typedef struct solving {
+    mo_gurobi_api api;
+    const mo_job *job;
+    void *environment, *model;
+    int n; /* columns */
+} solving;
+
+/* What Gurobi says itself, or what to do where a licence is the matter. */
+static mo_status check(const solving *s, int code, const char *doing,
+                       mo_error *err)
+{
+    const int *version = s->api.library.version;
+    const char *text =
+        code && s->environment ? s->api.error_message(s->environment) : "";
+
+    if (code == 0)
+        return MO_OK;
+    if (code == MO_GUROBI_NO_LICENSE)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "Gurobi %d.%d.%d has no licence for its C interface "
+                       "(%s): name a full one in GRB_LICENSE_FILE, or use "
+                       "--via process, or another solver",
+                       version[0], version[1], version[2], text);
+    if (code == MO_GUROBI_SIZE_LIMIT)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "the model is larger than Gurobi's licence allows (%s): "
+                       "name a full one in GRB_LICENSE_FILE, or use another "
+                       "solver",
+                       text);
+    return mo_fail(err, MO_E_SUPPORT, "Gurobi failed %s (error %d: %s)", doing,
+                   code, text);
+}
+
+static mo_status start(solving *s, mo_error *err)
+{
+    const int *version = s->api.library.version;
+    int code = s->api.empty_environment_for
+                   ? s->api.empty_environment_for(&s->environment, version[0],
+                                                  version[1], version[2])
+                   : s->api.empty_environment(&s->environment);
+
+    if (code == 0)
+        code = s->api.start_environment(s->environment);
+    return check(s, code, "starting", err);
+}
+
+static mo_status set_double(solving *s, const char *parameter, double value,
+                            mo_error *err)
+{
+    void *environment = s->api.environment_of(s->model);
+
+    return check(s, s->api.set_double(environment, parameter, value), parameter,
+                 err);
+}
+
+static mo_status set_int(solving *s, const char *parameter, int value,
+                         mo_error *err)
+{
+    void *environment = s->api.environment_of(s->model);
+
+    return check(s, s->api.set_int(environment, parameter, value), parameter,
+                 err);
+}
+
+/* A model has its own copy of the parameters from when it was read on.
+ * SoftMemLimit, in GB, ends with what there is; MemLimit would with nothing. */
+static mo_status configure(solving *s, mo_error *err)
+{
+    const mo_job *job = s->job;
+    mo_status status = MO_OK;
+
+    if (job->time_s > 0)
+        status = set_double(s, "TimeLimit", job->time_s, err);
+    if (status == MO_OK && job->gap >= 0)
+        status = set_double(s, "MIPGap", job->gap, err);
+    if (status == MO_OK && job->memory_mib > 0)
+        status =
+            set_double(s, "SoftMemLimit", job->memory_mib * 1048576e-9, err);
+    if (status == MO_OK && job->threads > 0)
+        status = set_int(s, "Threads", job->threads, err);
+    if (status == MO_OK && !job->presolve)
+        status = set_int(s, "Presolve", 0, err);
+    return status;
+}
+
+static mo_status read_model(solving *s, mo_error *err)
+{
+    int code = s->api.read_model(s->environment, s->job->model, &s->model);
+
+    if (code == MO_GUROBI_SIZE_LIMIT)
+        return check(s, code, "reading", err);
+    if (code != 0)
+        return mo_fail_at(err, MO_E_SYNTAX, s->job->model, 0,
+                          "Gurobi cannot read this model (error %d: %s)", code,
+                          s->api.error_message(s->environment));
+    return check(s, s->api.int_attribute(s->model, "NumVars", &s->n),
+                 "counting columns", err);
+}
+
+static const char *name_of(void *context, int column)
+{
+    const solving *s = context;
+    char *name = NULL;
+
+    return s->api.text_attribute(s->model, "VarName", column, &name) == 0 ? name
+                                                                          : "";
+}
+
+static mo_status give_start(solving *s, mo_error *err)
+{
+    double *values = NULL;
+    mo_status status =
+        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
+
+    if (status == MO_OK)
+        status = check(
+            s, s->api.set_double_attributes(s->model, "Start", 0, s->n, values),
+            "taking the start", err);
+    free(values);
+    return status;
+}
+
+static void interrupt(void *context)
+{
+    const solving *s = context;
+
+    s->api.terminate(s->model);
+}
+
+static mo_status run(solving *s, mo_error *err)
+{
+    int code;
+
+    mo_stop_begin(interrupt, s);
+    code = s->api.optimize(s->model);
+    mo_stop_end();
+    return check(s, code, "solving", err);
+}
+
+static mo_claim claim_of(int ending)
+{
+    switch (ending) {
+    case MO_GUROBI_INFEASIBLE:
+        return MO_CLAIM_INFEASIBLE;
+    case MO_GUROBI_UNBOUNDED:
+    case MO_GUROBI_INFEASIBLE_OR_UNBOUNDED:
+        return MO_CLAIM_UNBOUNDED;
+    case MO_GUROBI_OPTIMAL:
+        return MO_CLAIM_OPTIMAL;
+    default:
+        return MO_CLAIM_FEASIBLE;
+    }
+}
+
+static mo_status take_values(const solving *s, mo_library_answer *answer,
+                             double **values, mo_error *err)
+{
+    *values = calloc((size_t) s->n + 1, sizeof **values);
+    if (!*values)
+        return mo_fail_memory(err);
+    answer->values = *values;
+    answer->n = s->n;
+    answer->has_objective =
+        s->api.double_attribute(s->model, "ObjVal", &answer->objective) == 0;
+    return check(s, s->api.double_attributes(s->model, "X", 0, s->n, *values),
+                 "telling its solution", err);
+}
+
+/* An attribute that is not there is an error code: no bound, say. */
+static mo_status write_answer(solving *s, mo_error *err)
+{
+    mo_library_answer answer = { .name = name_of, .context = s };
+    int ending = 0, n_solutions = 0;
+    double *values = NULL;
+    mo_status status =
+        check(s, s->api.int_attribute(s->model, "Status", &ending),
+              "telling its status", err);
+
+    if (status != MO_OK)
+        return status;
+    s->api.int_attribute(s->model, "SolCount", &n_solutions);
+    answer.claim = mo_library_claim(claim_of(ending), n_solutions > 0);
+    answer.has_bound =
+        s->api.double_attribute(s->model, "ObjBound", &answer.bound) == 0;
+    if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE)
+        status = take_values(s, &answer, &values, err);
+    if (status == MO_OK)
+        status = mo_library_answer_write(s->job->folder, &answer, err);
+    free(values);
+    return status;
+}
+
+static mo_status solve(solving *s, mo_error *err)
+{
+    mo_status status = start(s, err);
+
+    if (status == MO_OK)
+        status = read_model(s, err);
+    if (status == MO_OK)
+        status = configure(s, err);
+    if (status == MO_OK && s->job->start)
+        status = give_start(s, err);
+    if (status == MO_OK)
+        status = run(s, err);
+    if (status == MO_OK)
+        status = write_answer(s, err);
+    if (s->model)
+        s->api.free_model(s->model);
+    if (s->environment)
+        s->api.free_environment(s->environment);
+    return status;
+}
+
+mo_status mo_gurobi_solve(const mo_found *found, const mo_job *job,
+                          mo_error *err)
+{
+    solving s = { .job = job };
+    mo_status status = mo_gurobi_open(found->library, &s.api, err);
+
+    return status == MO_OK ? solve(&s, err) : status;
+}
+
+int mo_gurobi_library_version(const char *library)
+{
+    return mo_library_tell(&mo_gurobi_library, library);
+}

@@ -1,0 +1,120 @@
+#include <config.h>
+
+#include "solvers/plugins/highs_improving_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+
+static const char heading[] = "Objective ";
+
+/* The parts of a solution in the file. */
+typedef struct block {
+    const char *objective, *columns, *end; /* values; lines; what follows */
+} block;
+
+/* What is behind the next newline; NULL: there is none. */
+static const char *next_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+
+    return end ? end + 1 : NULL;
+}
+
+/* False when it is not all there. */
+static bool read_block(const char *text, block *b)
+{
+    const char *counted = next_line(text), *line;
+    long n;
+
+    b->objective = text + strlen(heading);
+    if (!counted || sscanf(counted, "# Columns %ld", &n) != 1)
+        return false;
+    b->columns = line = next_line(counted);
+    while (line && n-- > 0)
+        line = next_line(line);
+    b->end = line;
+    return line != NULL;
+}
+
+/* Blocks are found from the beginning: a column may have any name. */
+static bool last_block(const char *text, block *last)
+{
+    block b;
+    bool any = false;
+
+    while (strncmp(text, heading, strlen(heading)) == 0 &&
+           read_block(text, &b)) {
+        *last = b;
+        any = true;
+        text = b.end;
+    }
+    return any;
+}
+
+static mo_status read_block_as_solution(const char *path, const block *b,
+                                        mo_solution **solution, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_memory(&out, err);
+    const char *text;
+    size_t size;
+
+    if (status != MO_OK)
+        return status;
+    mo_out_text(out, "# status: feasible\n=obj= ");
+    mo_out_bytes(out, b->objective,
+                 (size_t) (next_line(b->objective) - b->objective));
+    mo_out_bytes(out, b->columns, (size_t) (b->end - b->columns));
+    text = mo_out_lend(out, &size);
+    status = text ? mo_solution_read_memory(path, text, size, solution, err)
+                  : mo_fail_memory(err);
+    mo_out_abandon(out);
+    return status;
+}
+
+static char *read_all(FILE *file, mo_error *err)
+{
+    long size;
+    char *text;
+    size_t got;
+
+    if (fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 ||
+        fseek(file, 0, SEEK_SET) != 0) {
+        mo_fail_errno(err, "", "cannot be read");
+        return NULL;
+    }
+    text = malloc((size_t) size + 1);
+    if (!text) {
+        mo_fail_memory(err);
+        return NULL;
+    }
+    got = fread(text, 1, (size_t) size, file);
+    text[got] = 0;
+    return text;
+}
+
+mo_status mo_highs_improving_read(const char *path, mo_solution **solution,
+                                  mo_error *err)
+{
+    FILE *file = fopen(path, "re");
+    mo_status status = MO_OK;
+    block last;
+    char *text;
+
+    if (!file)
+        return errno == ENOENT ? MO_OK
+                               : mo_fail_errno(err, path, "cannot be opened");
+    text = read_all(file, err);
+    fclose(file);
+    if (!text)
+        return MO_E_IO;
+    if (last_block(text, &last))
+        status = read_block_as_solution(path, &last, solution, err);
+    free(text);
+    return status;
+}

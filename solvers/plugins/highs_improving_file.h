@@ -1,0 +1,21 @@
+/*
+ * highs_improving.h - the file to which HiGHS adds every solution it finds.
+ *
+ *     Objective 273
+ *     # Columns 36
+ *     w 273
+ *     ...
+ *     Objective 200
+ *     ...
+ */
+#ifndef MO_SOLVERS_PLUGINS_HIGHS_IMPROVING_FILE_H
+#define MO_SOLVERS_PLUGINS_HIGHS_IMPROVING_FILE_H
+
+#include "solvers/formats/solution.h"
+
+/* Reads the last solution that is all there; *solution stays NULL when there is
+ * none, or no such file. */
+mo_status mo_highs_improving_read(const char *path, mo_solution **solution,
+                                  mo_error *err);
+
+#endif

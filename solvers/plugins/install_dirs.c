@@ -1,0 +1,165 @@
+#include <config.h>
+
+#include "solvers/plugins/install_dirs.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "solvers/plugins/find_install.h"
+
+char *mo_places_text(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    int length;
+
+    va_start(arguments, format);
+    length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    return length < 0 ? NULL : text;
+}
+
+char *mo_places_whole(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char *folder = mo_places_text("%.*s", slash ? (int) (slash - path) + 1 : 1,
+                                  slash ? path : ".");
+    char *resolved = folder ? realpath(folder, NULL) : NULL;
+    char *whole = NULL;
+
+    if (resolved && access(path, F_OK) == 0)
+        whole = mo_places_text("%s%s%s", resolved,
+                               strcmp(resolved, "/") == 0 ? "" : "/", name);
+    free(resolved);
+    free(folder);
+    return whole;
+}
+
+/* Takes path over, which is NULL when there was no memory for it. */
+static mo_status add(mo_places *places, char *path, mo_error *err)
+{
+    mo_status status =
+        path ? mo_array_reserve((void **) &places->paths, &places->room,
+                                places->n + 2, sizeof *places->paths, err)
+             : mo_fail_memory(err);
+
+    if (status != MO_OK) {
+        free(path);
+        return status;
+    }
+    places->paths[places->n++] = path;
+    places->paths[places->n] = NULL;
+    return MO_OK;
+}
+
+void mo_places_clear(mo_places *places)
+{
+    for (size_t i = 0; i < places->n; i++)
+        free(places->paths[i]);
+    free(places->paths);
+    *places = (mo_places){ 0 };
+}
+
+/* Where this program lies. */
+static void own_folder(char *buffer, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
+    char *slash;
+
+    buffer[length > 0 ? length : 0] = 0;
+    slash = strrchr(buffer, '/');
+    if (slash)
+        *slash = 0;
+    else
+        snprintf(buffer, size, ".");
+}
+
+/* The site-packages of an environment whose folder is prefix. */
+static mo_status add_sites(mo_places *places, const char *prefix, mo_error *err)
+{
+    char *pattern = mo_places_text("%s/lib/python3*/site-packages", prefix);
+    glob_t sites = { 0 };
+    mo_status status = MO_OK;
+
+    if (!pattern)
+        return mo_fail_memory(err);
+    if (glob(pattern, 0, NULL, &sites) == 0)
+        for (size_t i = 0; status == MO_OK && i < sites.gl_pathc; i++)
+            status = add(places, strdup(sites.gl_pathv[i]), err);
+    globfree(&sites);
+    free(pattern);
+    return status;
+}
+
+static mo_status add_sites_in_path(mo_places *places, mo_error *err)
+{
+    char *python = mo_find_in_path("python3");
+    char *prefix;
+    mo_status status;
+
+    if (!python)
+        return MO_OK;
+    prefix = mo_places_text("%.*s/..", (int) (strrchr(python, '/') - python),
+                            python);
+    status = prefix ? add_sites(places, prefix, err) : mo_fail_memory(err);
+    free(prefix);
+    free(python);
+    return status;
+}
+
+mo_status mo_places_private(mo_places *places, mo_error *err)
+{
+    char here[PATH_MAX];
+    mo_status status;
+
+    own_folder(here, sizeof here);
+    status = add(places, mo_places_text("%s/../lib/moirai", here), err);
+    if (status == MO_OK)
+        status = add(places, strdup(MO_PKGLIBDIR), err);
+    if (status == MO_OK)
+        status = add_sites_in_path(places, err);
+    if (status == MO_OK && strlen(MO_PRIVATE_PYTHON) > 0)
+        status = add_sites(places, MO_PRIVATE_PYTHON, err);
+    return status;
+}
+
+static char *if_there(const char *folder, const char *below, const char *name)
+{
+    char *path = mo_places_text("%s/%s%s", folder, below, name);
+    char *whole = path ? mo_places_whole(path) : NULL;
+
+    free(path);
+    return whole;
+}
+
+char *mo_places_own(const char *name)
+{
+    static const char *const near[] = { "", "../", "../libexec/moirai/",
+                                        "../share/moirai/" };
+    static const char *const far[] = { MO_PKGLIBEXECDIR, MO_PKGDATADIR,
+                                       MO_SOURCE_DIR "/solvers/plugins" };
+    char here[PATH_MAX], *path = NULL;
+
+    own_folder(here, sizeof here);
+    for (size_t i = 0; !path && i < sizeof near / sizeof *near; i++)
+        path = if_there(here, near[i], name);
+    for (size_t i = 0; !path && i < sizeof far / sizeof *far; i++)
+        path = if_there(far[i], "", name);
+    return path;
+}
+
+char *mo_places_python(const char *site)
+{
+    char *path = mo_places_text("%s/../../../bin/python3", site);
+    char *whole = path ? mo_places_whole(path) : NULL;
+
+    free(path);
+    return whole;
+}

@@ -1,0 +1,176 @@
+#include <config.h>
+
+#include "solvers/plugins/library_solve.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solvers/plugins/library_signals.h"
+#include "solvers/job_files.h"
+
+int mo_library_run(mo_status (*solve)(const mo_found *found, const mo_job *job,
+                                      mo_error *err),
+                   const mo_found *found, const mo_job *job)
+{
+    mo_error err = { 0 };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    mo_stop_catch();
+    return mo_library_end(solve(found, job, &err), &err);
+}
+
+mo_claim mo_library_claim(mo_claim claim, bool solved)
+{
+    if (claim != MO_CLAIM_OPTIMAL && claim != MO_CLAIM_FEASIBLE)
+        return claim;
+    return solved ? claim : MO_CLAIM_NO_SOLUTION;
+}
+
+static void write_number(mo_out *out, const char *before, double value)
+{
+    mo_out_text(out, before);
+    mo_out_double(out, value);
+    mo_out_char(out, '\n');
+}
+
+/* From here on solvers mean that there is none. */
+static const double infinite = 1e20;
+
+static bool has_bound(const mo_library_answer *answer)
+{
+    return answer->has_bound && answer->claim != MO_CLAIM_INFEASIBLE &&
+           answer->claim != MO_CLAIM_UNBOUNDED &&
+           fabs(answer->bound) < infinite;
+}
+
+/* A number that is none is not to be written, nor to be believed. */
+static mo_status check_columns(const mo_library_answer *answer, mo_error *err)
+{
+    if (answer->has_objective && !isfinite(answer->objective))
+        return mo_fail(err, MO_E_INPUT, "the solver's objective is no number");
+    for (int i = 0; i < answer->n; i++)
+        if (!isfinite(answer->values[i]))
+            return mo_fail(err, MO_E_INPUT,
+                           "the solver's value of column %.80s is no number",
+                           answer->name(answer->context, i));
+    return MO_OK;
+}
+
+static void write_columns(mo_out *out, const mo_library_answer *answer)
+{
+    for (int i = 0; i < answer->n; i++)
+        if (answer->values[i] != 0) {
+            mo_out_text(out, answer->name(answer->context, i));
+            write_number(out, " ", answer->values[i]);
+        }
+}
+
+mo_status mo_library_answer_write(const char *folder,
+                                  const mo_library_answer *answer,
+                                  mo_error *err)
+{
+    mo_status status = check_columns(answer, err);
+    mo_out *out = NULL;
+
+    if (status == MO_OK)
+        status = mo_run_files_create(folder, MO_LIBRARY_SOLUTION, &out, err);
+    if (status != MO_OK)
+        return status;
+    mo_out_printf(out, "# status: %s\n", mo_claim_names[answer->claim]);
+    if (has_bound(answer))
+        write_number(out, "# bound: ", answer->bound);
+    if (answer->has_objective)
+        write_number(out, "=obj= ", answer->objective);
+    write_columns(out, answer);
+    return mo_out_commit(out, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const mo_value *one = a, *other = b;
+
+    return strcmp(one->name, other->name);
+}
+
+/* Returns how many of the columns the start knows. */
+static int look_up(const mo_solution *start, int n,
+                   const char *(*name)(void *context, int column),
+                   void *context, double *values)
+{
+    int known = 0;
+
+    for (int i = 0; i < n; i++) {
+        mo_value wanted = { .name = name(context, i) };
+        const mo_value *found =
+            bsearch(&wanted, start->values, (size_t) start->n,
+                    sizeof *start->values, compare_names);
+
+        values[i] = found ? found->value : 0;
+        known += found != NULL;
+    }
+    return known;
+}
+
+static mo_status take_start(mo_solution *start, const char *path, int n,
+                            const char *(*name)(void *context, int column),
+                            void *context, double *values, mo_error *err)
+{
+    if (start->nameless || start->n == 0)
+        return mo_fail_at(err, MO_E_INPUT, path, 0, "no start: it has no %s",
+                          start->nameless ? "names" : "columns");
+    qsort(start->values, (size_t) start->n, sizeof *start->values,
+          compare_names);
+    if (look_up(start, n, name, context, values) == 0)
+        return mo_fail_at(err, MO_E_INPUT, path, 0,
+                          "a start for some other model: it knows none of the "
+                          "columns");
+    return MO_OK;
+}
+
+mo_status mo_library_start_read(const char *path, int n,
+                                const char *(*name)(void *context, int column),
+                                void *context, double **values, mo_error *err)
+{
+    mo_solution *start = NULL;
+    mo_status status = mo_solution_read(path, &start, err);
+
+    *values = NULL;
+    if (status != MO_OK)
+        return status;
+    *values = calloc((size_t) n + 1, sizeof **values);
+    status = *values ? take_start(start, path, n, name, context, *values, err)
+                     : mo_fail_memory(err);
+    if (status != MO_OK) {
+        free(*values);
+        *values = NULL;
+    }
+    mo_solution_free(start);
+    return status;
+}
+
+int mo_library_end(mo_status status, const mo_error *err)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 32];
+
+    if (status != MO_OK)
+        printf("error: %s\n", mo_error_format(err, text, sizeof text));
+    if (fflush(stdout) != 0 && status == MO_OK)
+        return EXIT_FAILURE;
+    return status == MO_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int mo_library_tell(const mo_library_kind *kind, const char *path)
+{
+    mo_library *library = calloc(1, kind->size);
+    mo_error err = { 0 };
+    mo_status status = library ? mo_library_open(kind, path, library, &err)
+                               : mo_fail_memory(&err);
+
+    if (status == MO_OK)
+        printf("%d.%d.%d\n", library->version[0], library->version[1],
+               library->version[2]);
+    free(library);
+    return mo_library_end(status, &err);
+}

@@ -1,0 +1,74 @@
+#include "solvers/plugins/scip_api.h"
+
+#define SYMBOL(member, name)                                                   \
+    {                                                                          \
+        "SCIP" name, offsetof(mo_scip_api, member), false                      \
+    }
+
+static const mo_symbol symbols[] = {
+    SYMBOL(version_major, "majorVersion"),
+    SYMBOL(version_minor, "minorVersion"),
+    SYMBOL(version_patch, "techVersion"),
+    SYMBOL(create, "create"),
+    SYMBOL(include_plugins, "includeDefaultPlugins"),
+    SYMBOL(free, "free"),
+    SYMBOL(set_bool, "setBoolParam"),
+    SYMBOL(set_int, "setIntParam"),
+    SYMBOL(set_real, "setRealParam"),
+    SYMBOL(set_presolving, "setPresolving"),
+    SYMBOL(read_problem, "readProb"),
+    SYMBOL(solve, "solve"),
+    SYMBOL(interrupt, "interruptSolve"),
+    SYMBOL(status, "getStatus"),
+    SYMBOL(dual_bound, "getDualbound"),
+    SYMBOL(n_variables, "getNOrigVars"),
+    SYMBOL(variables, "getOrigVars"),
+    SYMBOL(variable_name, "varGetName"),
+    SYMBOL(best_solution, "getBestSol"),
+    SYMBOL(objective, "getSolOrigObj"),
+    SYMBOL(value, "getSolVal"),
+    SYMBOL(create_solution, "createSol"),
+    SYMBOL(set_value, "setSolVal"),
+    SYMBOL(add_solution, "addSolFree"),
+    { NULL, 0, false },
+};
+
+static bool ask_version(const mo_library *library, int version[3])
+{
+    const mo_scip_api *api = (const mo_scip_api *) library;
+
+    return mo_library_ask_parts(api->version_major, api->version_minor,
+                                api->version_patch, version);
+}
+
+const char *const mo_scip_sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
+                                        "libscip.so.9.1",  "libscip.so.9.0",
+                                        "libscip.so.8.1",  "libscip.so.8.0",
+                                        "libscip.so",      NULL };
+
+const mo_library_kind mo_scip_library = { .title = "SCIP",
+                                          .size = sizeof(mo_scip_api),
+                                          .sonames = mo_scip_sonames,
+                                          .symbols = symbols,
+                                          .version = ask_version,
+                                          .oldest = { 8, 0 } };
+
+mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err)
+{
+    return mo_library_open(&mo_scip_library, path, &api->library, err);
+}
+
+mo_claim mo_scip_claim_of(int major, int status)
+{
+    switch (major >= 10 ? status : status - 10) {
+    case 1:
+        return MO_CLAIM_OPTIMAL;
+    case 2:
+        return MO_CLAIM_INFEASIBLE;
+    case 3:
+    case 4:
+        return MO_CLAIM_UNBOUNDED;
+    default:
+        return MO_CLAIM_FEASIBLE;
+    }
+}

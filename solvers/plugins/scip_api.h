@@ -1,0 +1,55 @@
+/*
+ * scip_api.h - what we call of SCIP's C interface, versions 8 to 10.
+ *
+ * SCIP_Bool is an unsigned int, SCIP_Real a double; the numbers of statuses are
+ * not the same in all versions, see mo_scip_claim_of.
+ */
+#ifndef MO_SOLVERS_PLUGINS_SCIP_API_H
+#define MO_SOLVERS_PLUGINS_SCIP_API_H
+
+#include "solvers/plugins/dynlib.h"
+#include "solvers/formats/solution.h"
+
+enum { MO_SCIP_OKAY = 1 };             /* SCIP_RETCODE */
+enum { MO_SCIP_PARAMSETTING_OFF = 3 }; /* SCIP_PARAMSETTING */
+
+typedef struct mo_scip_api {
+    mo_library library;
+    int (*version_major)(void);
+    int (*version_minor)(void);
+    int (*version_patch)(void);
+    int (*create)(void **scip);
+    int (*include_plugins)(void *scip);
+    int (*free)(void **scip);
+    int (*set_bool)(void *scip, const char *name, unsigned value);
+    int (*set_int)(void *scip, const char *name, int value);
+    int (*set_real)(void *scip, const char *name, double value);
+    int (*set_presolving)(void *scip, int setting, unsigned quiet);
+    int (*read_problem)(void *scip, const char *path, const char *extension);
+    int (*solve)(void *scip);
+    int (*interrupt)(void *scip);
+    int (*status)(void *scip);
+    double (*dual_bound)(void *scip);
+    int (*n_variables)(void *scip);
+    void **(*variables)(void *scip);
+    const char *(*variable_name)(void *variable);
+    void *(*best_solution)(void *scip);
+    double (*objective)(void *scip, void *solution);
+    double (*value)(void *scip, void *solution, void *variable);
+    int (*create_solution)(void *scip, void **solution, void *heuristic);
+    int (*set_value)(void *scip, void *solution, void *variable, double value);
+    int (*add_solution)(void *scip, void **solution, unsigned *stored);
+} mo_scip_api;
+
+/* For the loader's path; ends with NULL. */
+extern const char *const mo_scip_sonames[];
+
+extern const mo_library_kind mo_scip_library;
+
+mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
+
+/* What a status means: a proof, or else MO_CLAIM_FEASIBLE, since all others are
+ * some limit.  Optimal was 11 up to version 9 and is 1 from version 10 on. */
+mo_claim mo_scip_claim_of(int major, int status);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * unpack.h - a compressed file made plain again.
+ */
+#ifndef MO_SOLVERS_PROCESS_DECOMPRESS_H
+#define MO_SOLVERS_PROCESS_DECOMPRESS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* Whether the file is .gz or .zst, by its first bytes. */
+mo_status mo_unpack_needed(const char *path, bool *needed, mo_error *err);
+
+/* Writes what is in path to target.  MO_E_SUPPORT when that was not built in;
+ * MO_E_SYNTAX when the file is damaged or ends in the middle. */
+mo_status mo_unpack(const char *path, const char *target, mo_error *err);
+
+#endif

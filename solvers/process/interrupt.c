@@ -1,0 +1,133 @@
+#include <config.h>
+
+#include "solvers/process/interrupt.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { MAX_WATCHES = 64, FREE = 0 };
+
+static const int signals[] = { SIGINT, SIGTERM };
+enum { N_SIGNALS = sizeof signals / sizeof *signals };
+
+/*
+ * A signal handler is given nothing but the signal, so what it needs can only
+ * be global, and it may look at it at any moment: the ends to write into, each
+ * plus one, so that FREE is none.  All else is behind the lock.
+ */
+static _Atomic int writing[MAX_WATCHES];
+static _Atomic int last;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int reading[MAX_WATCHES];
+static int n_watches;
+static struct sigaction before[N_SIGNALS];
+
+static void tell_all(int number)
+{
+    char byte = (char) number;
+
+    for (int i = 0; i < MAX_WATCHES; i++) {
+        int fd = atomic_load(&writing[i]) - 1;
+
+        /* A pipe that is full has enough to tell. */
+        if (fd >= 0 && write(fd, &byte, 1) != 1)
+            continue;
+    }
+}
+
+static void take(int number)
+{
+    int saved = errno;
+
+    atomic_store(&last, number);
+    tell_all(number);
+    errno = saved;
+}
+
+void mo_interrupt_all(void)
+{
+    tell_all(SIGINT);
+}
+
+/* What ignores a signal (nohup, a background job of sh) goes on doing so. */
+static void handle(void)
+{
+    struct sigaction ours = { .sa_flags = SA_RESTART };
+
+    ours.sa_handler = take;
+    sigfillset(&ours.sa_mask);
+    for (int i = 0; i < N_SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &ours, NULL);
+    }
+}
+
+static void restore(void)
+{
+    for (int i = 0; i < N_SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
+}
+
+static int free_place(void)
+{
+    int i = 0;
+
+    while (i < MAX_WATCHES && atomic_load(&writing[i]) != FREE)
+        i++;
+    return i;
+}
+
+mo_status mo_interrupt_open(int *fd, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int ends[2], at;
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return mo_fail_errno(err, "", "cannot make a pipe");
+    pthread_mutex_lock(&lock);
+    at = free_place();
+    if (at == MAX_WATCHES) {
+        status = mo_fail(err, MO_E_LIMIT, "more than %d runs at a time",
+                         MAX_WATCHES);
+    } else {
+        reading[at] = ends[0];
+        atomic_store(&writing[at], ends[1] + 1);
+        if (n_watches++ == 0)
+            handle();
+    }
+    pthread_mutex_unlock(&lock);
+    if (status != MO_OK) {
+        close(ends[0]);
+        close(ends[1]);
+        return status;
+    }
+    *fd = ends[0];
+    return MO_OK;
+}
+
+void mo_interrupt_close(int fd)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_WATCHES; i++) {
+        if (atomic_load(&writing[i]) == FREE || reading[i] != fd)
+            continue;
+        if (--n_watches == 0)
+            restore();
+        close(atomic_exchange(&writing[i], FREE) - 1);
+        close(fd);
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int mo_interrupt_last(void)
+{
+    return atomic_load(&last);
+}

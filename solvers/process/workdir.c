@@ -1,0 +1,233 @@
+#include <config.h>
+
+#include "solvers/process/workdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "moirai-solve-"
+
+enum { MAX_DEPTH = 32, TRIES = 100 };
+
+struct mo_workdir {
+    int lock; /* the folder, opened and locked */
+    char *path;
+};
+
+/* ----------------------------------------------------------------- removing */
+
+static void remove_content(int folder, int depth);
+
+static void remove_entry(int folder, const char *name, int depth)
+{
+    int inner;
+
+    if (unlinkat(folder, name, 0) == 0 || depth >= MAX_DEPTH)
+        return;
+    inner =
+        openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner >= 0) {
+        remove_content(inner, depth + 1);
+        unlinkat(folder, name, AT_REMOVEDIR);
+    }
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Closes folder. */
+static void remove_content(int folder, int depth)
+{
+    DIR *entries = fdopendir(folder);
+    const struct dirent *entry;
+
+    if (!entries) {
+        close(folder);
+        return;
+    }
+    while ((entry = readdir(entries)))
+        if (!is_dots(entry->d_name))
+            remove_entry(folder, entry->d_name, depth);
+    closedir(entries);
+}
+
+void mo_workdir_remove(const char *path)
+{
+    remove_entry(AT_FDCWD, path, 0);
+}
+
+/* ------------------------------------------------------------------ locking */
+
+static int open_folder(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Whether the folder that was opened is still the one of that name. */
+static bool is_there(int folder, const char *path)
+{
+    struct stat opened, named;
+
+    return fstat(folder, &opened) == 0 && lstat(path, &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/*
+ * A folder is without a holder for a moment after it was made, and another run
+ * may take it for a stale one then.  Whoever removes a folder holds its lock;
+ * so once we have it, the folder either is still there, and nobody will touch
+ * it any more, or it is gone.
+ *
+ * Where folders cannot be locked (NFS) nobody can, so that no folder is taken
+ * for stale.
+ */
+static bool hold(mo_workdir *workdir)
+{
+    int folder = open_folder(workdir->path);
+
+    if (folder < 0)
+        return false;
+    while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
+        continue;
+    if (is_there(folder, workdir->path)) {
+        workdir->lock = folder;
+        return true;
+    }
+    close(folder);
+    return false;
+}
+
+/* ----------------------------------------------------------------- sweeping */
+
+static bool is_own_folder(int parent, const char *name)
+{
+    struct stat state;
+
+    return fstatat(parent, name, &state, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(state.st_mode) && state.st_uid == geteuid();
+}
+
+static void remove_if_stale(const char *path)
+{
+    int folder = open_folder(path);
+
+    if (folder < 0)
+        return;
+    if (flock(folder, LOCK_EX | LOCK_NB) == 0 && is_there(folder, path))
+        mo_workdir_remove(path);
+    close(folder);
+}
+
+static char *join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+/* That a stale folder stays is no reason to fail. */
+static void sweep(const char *parent)
+{
+    DIR *entries = opendir(parent);
+    const struct dirent *entry;
+
+    if (!entries)
+        return;
+    while ((entry = readdir(entries))) {
+        char *path;
+
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+            !is_own_folder(dirfd(entries), entry->d_name))
+            continue;
+        path = join(parent, entry->d_name);
+        if (path)
+            remove_if_stale(path);
+        free(path);
+    }
+    closedir(entries);
+}
+
+/* ------------------------------------------------------------------- making */
+
+/* Solvers run elsewhere, so it has to be a path from the root. */
+static char *temporary_folder(void)
+{
+    const char *named = getenv("TMPDIR");
+
+    return realpath(named && *named ? named : "/tmp", NULL);
+}
+
+static mo_status make(const char *parent, mo_workdir *workdir, mo_error *err)
+{
+    for (int i = 0; i < TRIES; i++) {
+        free(workdir->path);
+        workdir->path = join(parent, PREFIX "XXXXXX");
+        if (!workdir->path)
+            return mo_fail_memory(err);
+        if (!mkdtemp(workdir->path))
+            return mo_fail_errno(err, parent, "cannot make a folder there");
+        if (hold(workdir))
+            return MO_OK;
+    }
+    return mo_fail_errno(err, parent, "folders made there do not last");
+}
+
+mo_status mo_workdir_new(mo_workdir **workdir, mo_error *err)
+{
+    char *parent = temporary_folder();
+    mo_workdir *w = calloc(1, sizeof *w);
+    mo_status status;
+
+    if (!w) {
+        free(parent);
+        return mo_fail_memory(err);
+    }
+    w->lock = -1;
+    if (!parent) {
+        status = mo_fail_errno(err, getenv("TMPDIR"), "no folder to work in");
+    } else {
+        sweep(parent);
+        status = make(parent, w, err);
+    }
+    free(parent);
+    if (status == MO_OK) {
+        *workdir = w;
+    } else {
+        free(w->path);
+        free(w);
+    }
+    return status;
+}
+
+const char *mo_workdir_path(const mo_workdir *workdir)
+{
+    return workdir->path;
+}
+
+char *mo_workdir_file(const mo_workdir *workdir, const char *name)
+{
+    return join(workdir->path, name);
+}
+
+void mo_workdir_free(mo_workdir *workdir)
+{
+    if (!workdir)
+        return;
+    mo_workdir_remove(workdir->path);
+    close(workdir->lock);
+    free(workdir->path);
+    free(workdir);
+}

@@ -1,0 +1,28 @@
+/*
+ * workdir.h - a private folder for one run, gone afterwards.
+ *
+ * Under TMPDIR, and locked, which the kernel undoes when we end; folders that
+ * nobody has locked were left by a run that was killed, and the next run
+ * removes them.
+ */
+#ifndef MO_SOLVERS_PROCESS_WORKDIR_H
+#define MO_SOLVERS_PROCESS_WORKDIR_H
+
+#include "base/error.h"
+
+typedef struct mo_workdir mo_workdir;
+
+mo_status mo_workdir_new(mo_workdir **workdir, mo_error *err);
+const char *mo_workdir_path(const mo_workdir *workdir);
+
+/* A path in it; the caller frees it.  NULL when there is no memory. */
+char *mo_workdir_file(const mo_workdir *workdir, const char *name);
+
+/* Removes it with all that is in it.  NULL is allowed. */
+void mo_workdir_free(mo_workdir *workdir);
+
+/* Removes any folder with all that is in it, as far as that goes.  Links in it
+ * are removed, not followed. */
+void mo_workdir_remove(const char *path);
+
+#endif

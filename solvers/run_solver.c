@@ -1,0 +1,237 @@
+#include <config.h>
+
+#include "solvers/run_solver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "solvers/plugins/library_solve.h"
+#include "solvers/plugins/install_dirs.h"
+#include "solvers/outcome.h"
+#include "solvers/job_files.h"
+#include "solvers/command_template.h"
+
+static const double default_grace_s = 2;
+
+/* How much of the grace a solver has by itself before it is interrupted. */
+static const double unhurried = 0.25;
+
+#define COMMAND_SOLUTION "solution.sol"
+
+/* --------------------------------------------------------------- listening */
+
+typedef struct listening {
+    const mo_solver *solver; /* NULL: it may be any */
+    const mo_run_options *options;
+    mo_run_log log;
+} listening;
+
+static bool read_step(const mo_solver *solver, const char *line, mo_step *step)
+{
+    if (solver)
+        return solver->step(line, step);
+    for (const mo_solver *const *s = mo_solvers; *s; s++)
+        if ((*s)->step(line, step))
+            return true;
+    return false;
+}
+
+static void hear(void *listener, const char *line)
+{
+    listening *l = listener;
+    const mo_run_options *options = l->options;
+    mo_step step;
+
+    if (options->line)
+        options->line(options->context, l->solver, line);
+    mo_run_log_complaint(&l->log, line);
+    if (!read_step(l->solver, line, &step))
+        return;
+    mo_run_log_step(&l->log, &step);
+    if (options->progress)
+        options->progress(options->context, l->solver, &step);
+}
+
+/* ------------------------------------------------------------------ the job */
+
+typedef struct library_job {
+    const mo_solver *solver;
+    const mo_found *found;
+    const mo_job *job;
+} library_job;
+
+static int solve_by_library(void *context)
+{
+    const library_job *l = context;
+
+    return mo_library_run(l->solver->solve, l->found, l->job);
+}
+
+static double grace_s(const mo_run_options *options)
+{
+    return options->grace_s > 0 ? options->grace_s : default_grace_s;
+}
+
+/* A solver that obeys its limits is left to it; one that stops well is asked
+ * when it is late, and every one is killed in the end. */
+static void set_limits(mo_child_job *child, const mo_solver *solver,
+                       const mo_job *job, const mo_run_options *options)
+{
+    bool stops =
+        options->way == MO_WAY_LIBRARY || !solver || solver->stops_well;
+    bool limits_itself = solver && (solver->limits & MO_LIMIT_MEMORY);
+
+    child->grace_s = grace_s(options);
+    if (job->time_s > 0) {
+        child->hard_s = job->time_s + child->grace_s;
+        if (stops)
+            child->soft_s = job->time_s + child->grace_s * unhurried;
+    }
+    if (job->memory_mib > 0 && !limits_itself)
+        child->memory_bytes = (int64_t) job->memory_mib << 20;
+}
+
+static mo_status run_child(mo_child_job *child, listening *l, const mo_job *job,
+                           mo_child_result *result, mo_error *err)
+{
+    child->line = hear;
+    child->listener = l;
+    child->scratch = l->options->scratch;
+    set_limits(child, l->solver, job, l->options);
+    return mo_child_run(child, result, err);
+}
+
+static mo_status by_process(const mo_found *found, const mo_job *job,
+                            listening *l, mo_child_result *result,
+                            mo_error *err)
+{
+    mo_command_line line = { 0 };
+    mo_status status = l->solver->command(found, job, &line, err);
+
+    if (status == MO_OK) {
+        mo_child_job child = { .argv = (const char *const *) line.argv,
+                               .environment =
+                                   (const char *const *) line.environment,
+                               .folder = job->folder };
+
+        status = run_child(&child, l, job, result, err);
+    }
+    mo_command_line_clear(&line);
+    return status;
+}
+
+static mo_status by_library(const mo_found *found, const mo_job *job,
+                            listening *l, mo_child_result *result,
+                            mo_error *err)
+{
+    library_job context = { l->solver, found, job };
+    mo_child_job child = { .body = solve_by_library,
+                           .context = &context,
+                           .folder = job->folder };
+
+    return run_child(&child, l, job, result, err);
+}
+
+/* Where we are, since the command may name files of the user's. */
+static mo_status by_command(const mo_job *job, const char *solution,
+                            listening *l, mo_child_result *result,
+                            mo_error *err)
+{
+    char *text = NULL;
+    mo_status status =
+        mo_template_fill(l->options->command, job, solution, &text, err);
+
+    if (status == MO_OK) {
+        const char *const argv[] = { "sh", "-c", text, NULL };
+        mo_child_job child = { .argv = argv };
+
+        status = run_child(&child, l, job, result, err);
+    }
+    free(text);
+    return status;
+}
+
+/* -------------------------------------------------------------- the outcome */
+
+static mo_status check(const mo_solver *solver, const mo_found *found,
+                       const mo_run_options *options, mo_error *err)
+{
+    if (options->way == MO_WAY_COMMAND)
+        return options->command
+                   ? MO_OK
+                   : mo_fail(err, MO_E_USAGE, "no command was given");
+    if (options->way == MO_WAY_LIBRARY && !solver->solve)
+        return mo_fail(err, MO_E_SUPPORT, "%s cannot be run as a library",
+                       solver->title);
+    if (options->way == MO_WAY_LIBRARY ? !found->library : !found->program)
+        return mo_fail(err, MO_E_SUPPORT, "%s: no %s of it was found",
+                       solver->title,
+                       options->way == MO_WAY_LIBRARY ? "library" : "program");
+    return MO_OK;
+}
+
+static mo_answer_files files_of(const mo_solver *solver, mo_way way)
+{
+    if (way == MO_WAY_LIBRARY)
+        return (mo_answer_files){ .solution = MO_LIBRARY_SOLUTION };
+    if (way == MO_WAY_COMMAND)
+        return (mo_answer_files){ .solution = COMMAND_SOLUTION };
+    return solver->files;
+}
+
+static mo_status solve(const mo_solver *solver, const mo_found *found,
+                       const mo_job *job, const mo_run_options *options,
+                       mo_outcome *outcome, mo_error *err)
+{
+    listening l = { .solver = solver, .options = options };
+    mo_answer_files names = files_of(solver, options->way);
+    mo_run_answer answer = { .solver = solver,
+                             .job = job,
+                             .way = options->way };
+    mo_child_result result = { .end = MO_CHILD_NOT_STARTED };
+    mo_status status = mo_run_answer_expect(&answer, &names, err);
+
+    if (status == MO_OK) {
+        if (options->way == MO_WAY_LIBRARY)
+            status = by_library(found, job, &l, &result, err);
+        else if (options->way == MO_WAY_COMMAND)
+            status = by_command(job, answer.solution, &l, &result, err);
+        else
+            status = by_process(found, job, &l, &result, err);
+    }
+    if (status == MO_OK)
+        status = mo_run_answer_read(&answer, &l.log, &result, outcome, err);
+    mo_run_answer_clear(&answer);
+    return status;
+}
+
+mo_status mo_run(const mo_solver *solver, const mo_found *found,
+                 const mo_job *job, const mo_run_options *options,
+                 mo_outcome *outcome, mo_error *err)
+{
+    mo_run_files files = { 0 };
+    mo_status status = check(solver, found, options, err);
+
+    *outcome = (mo_outcome){ .claim = MO_CLAIM_NO_SOLUTION };
+    if (status == MO_OK)
+        status = mo_run_files_prepare(job, &files, err);
+    if (status == MO_OK) {
+        mo_job inner = *job;
+
+        inner.model = files.model;
+        inner.start = files.start;
+        inner.presolve = job->presolve && !(found && found->no_presolve);
+        status = solve(solver, found, &inner, options, outcome, err);
+    }
+    mo_run_files_clear(&files);
+    return status;
+}
+
+void mo_outcome_clear(mo_outcome *outcome)
+{
+    mo_solution_free(outcome->solution);
+    *outcome = (mo_outcome){ .claim = MO_CLAIM_NO_SOLUTION };
+}

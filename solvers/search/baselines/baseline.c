@@ -1,0 +1,170 @@
+#include "solvers/search/baselines/baseline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "schedule/sim/sim.h"
+#include "solvers/search/baselines/priority_queue.h"
+
+/* A look at the clock for so many ops. */
+enum { STEPS_PER_LOOK = 1024 };
+
+static int *count_inputs(const mo_instance *x)
+{
+    int *waits = malloc(((size_t) x->n + 1) * sizeof *waits);
+
+    for (int i = 0; waits && i < x->n; i++)
+        waits[i] = x->in_start[i + 1] - x->in_start[i];
+    return waits;
+}
+
+mo_status mo_baseline_kahn(const mo_instance *x, int *order, int *place,
+                           mo_error *err)
+{
+    int *waits = count_inputs(x);
+    int n = 0;
+
+    if (!waits)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n; i++)
+        if (waits[i] == 0)
+            order[n++] = i;
+    for (int p = 0; p < n; p++) {
+        int op = order[p];
+
+        place[op] = p;
+        for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+            if (--waits[x->flows[q].to] == 0)
+                order[n++] = x->flows[q].to;
+    }
+    free(waits);
+    return MO_OK;
+}
+
+mo_regime mo_baseline_without_memory(const mo_task *task)
+{
+    mo_regime regime = task->regime;
+
+    regime.memory = MO_MEMORY_NONE;
+    return regime;
+}
+
+mo_status mo_baseline_keep(const mo_task *task, mo_schedule *schedule,
+                           mo_placed *placed, mo_error *err)
+{
+    mo_status status;
+
+    schedule->regime = task->regime;
+    status = mo_schedule_fits(task->x, schedule, &placed->fits, err);
+    if (status == MO_OK)
+        placed->schedule = schedule;
+    else
+        mo_schedule_free(schedule);
+    return status;
+}
+
+mo_status mo_baseline_simulate(const mo_task *task, int *device, int *rank,
+                               mo_placed *placed, mo_error *err)
+{
+    const mo_plan plan = { .device = device, .rank = rank };
+    mo_schedule *schedule = NULL;
+    mo_sim *sim = NULL;
+    mo_status status = mo_sim_new(task->x, &task->regime, &sim, err);
+
+    if (status == MO_OK)
+        status = mo_sim_schedule(sim, &plan, &schedule, err);
+    mo_sim_free(sim);
+    return status == MO_OK ? mo_baseline_keep(task, schedule, placed, err)
+                           : status;
+}
+
+bool mo_baseline_stops(const mo_task *task, int64_t steps, int n,
+                       mo_placed *placed)
+{
+    if (steps % STEPS_PER_LOOK != 0 || !mo_stop_now(task->stop))
+        return false;
+    snprintf(placed->why, sizeof placed->why,
+             "stopped after %d of %d ops were placed", n, task->x->n);
+    return true;
+}
+
+/* Ops that could be put next, by their priority. */
+typedef struct ready {
+    const mo_instance *x;
+    const int64_t *priority;
+    int *waits;
+    mo_queue queue;
+} ready;
+
+static mo_status push(ready *r, int op, mo_error *err)
+{
+    return mo_queue_push(&r->queue, -r->priority[op], op, err);
+}
+
+static mo_status push_sources(ready *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < r->x->n && status == MO_OK; i++)
+        if (r->waits[i] == 0)
+            status = push(r, i, err);
+    return status;
+}
+
+static mo_status push_readers(ready *r, int op, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int q = r->x->out_start[op];
+         q < r->x->out_start[op + 1] && status == MO_OK; q++)
+        if (--r->waits[r->x->flows[q].to] == 0)
+            status = push(r, r->x->flows[q].to, err);
+    return status;
+}
+
+/* *all: it was not stopped. */
+static mo_status insert_all(const mo_task *task, ready *r, mo_insertion *grown,
+                            mo_baseline_choose *choose, void *context,
+                            mo_placed *placed, bool *all, mo_error *err)
+{
+    mo_status status = push_sources(r, err);
+
+    for (int n = 0; r->queue.n > 0 && status == MO_OK; n++) {
+        int op = mo_queue_pop(&r->queue).number, device;
+
+        if (mo_baseline_stops(task, n, n, placed))
+            return MO_OK;
+        status = choose(context, grown, op, &device, err);
+        if (status == MO_OK)
+            status = mo_insertion_put(grown, op, device, err);
+        if (status == MO_OK)
+            status = push_readers(r, op, err);
+    }
+    *all = status == MO_OK;
+    return status;
+}
+
+mo_status mo_baseline_insert(const mo_task *task, const int64_t *priority,
+                             mo_baseline_choose *choose, void *context,
+                             mo_placed *placed, mo_error *err)
+{
+    const mo_regime regime = mo_baseline_without_memory(task);
+    ready r = { .x = task->x, .priority = priority };
+    mo_insertion grown;
+    mo_schedule *schedule = NULL;
+    bool all = false;
+    mo_status status = mo_insertion_open(&grown, task->x, &regime, err);
+
+    r.waits = count_inputs(task->x);
+    if (status == MO_OK && !r.waits)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status =
+            insert_all(task, &r, &grown, choose, context, placed, &all, err);
+    if (all)
+        status = mo_insertion_schedule(&grown, &schedule, err);
+    mo_insertion_close(&grown);
+    mo_queue_clear(&r.queue);
+    free(r.waits);
+    return schedule ? mo_baseline_keep(task, schedule, placed, err) : status;
+}

@@ -1,0 +1,371 @@
+#include "solvers/search/baselines/cluster_ops.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "schedule/heuristic/mean_cost.h"
+#include "solvers/search/baselines/cluster_graph.h"
+
+/* A cluster is about this many times its equal share of the work at most, for a
+ * start. */
+enum { SHARES = 2 };
+
+/* When all rules in turn have brought less than this part of the way, clusters
+ * may become larger, and in the end unrelated ones are merged: wide graphs
+ * would take too many rounds. */
+enum { SLOW_PART = 8 };
+
+typedef struct merger {
+    const mo_instance *whole;
+    mo_tensors tensors;
+    int64_t *rows_ns; /* mean transfer times */
+    int most, n;      /* clusters: wanted, there */
+    int *cluster;     /* by op */
+    int64_t *work_ns; /* by cluster, and its pin and group: */
+    int *pin, *group;
+    int64_t all_ns, cap_ns; /* work: of all, of a cluster at most */
+
+    /* Of a round. */
+    mo_merge_graph g;
+    int *into;            /* by cluster: one that it was merged into */
+    bool *taken;          /* by cluster, and how many taken ones it reads */
+    int *reads, *is_read; /* from, or is read by, between the two levels */
+    mo_merge_edge *edges; /* those looked at, longest first */
+} merger;
+
+static int root(const merger *m, int c)
+{
+    while (m->into[c] != c) {
+        m->into[c] = m->into[m->into[c]];
+        c = m->into[c];
+    }
+    return c;
+}
+
+static bool is_free(const merger *m, int c)
+{
+    return m->pin[c] == MO_FREE && m->group[c] == MO_FREE;
+}
+
+static bool may_merge(const merger *m, int a, int b)
+{
+    return m->n > m->most && m->work_ns[a] + m->work_ns[b] <= m->cap_ns &&
+           (is_free(m, a) || is_free(m, b) ||
+            (m->pin[a] == m->pin[b] && m->group[a] == m->group[b]));
+}
+
+/* Both are roots. */
+static void merge_two(merger *m, int a, int b)
+{
+    m->into[b] = a;
+    m->work_ns[a] += m->work_ns[b];
+    if (is_free(m, a)) {
+        m->pin[a] = m->pin[b];
+        m->group[a] = m->group[b];
+    }
+    m->n--;
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+    const mo_merge_edge *v = a, *w = b;
+
+    if (v->mean_ns != w->mean_ns)
+        return v->mean_ns > w->mean_ns ? -1 : 1;
+    if (v->from != w->from)
+        return v->from < w->from ? -1 : 1;
+    return (v->to > w->to) - (v->to < w->to);
+}
+
+typedef bool edge_test(const merger *m, const mo_merge_edge *edge, int which);
+
+/* Lists the edges that pass the test, longest first; how many. */
+static int list_edges(merger *m, edge_test *passes, int which)
+{
+    int n = 0;
+
+    for (int e = 0; e < m->g.n_edges; e++)
+        if (passes(m, &m->g.edges[e], which))
+            m->edges[n++] = m->g.edges[e];
+    qsort(m->edges, (size_t) n, sizeof *m->edges, compare_lengths);
+    return n;
+}
+
+enum { ONLY_INPUT, ONLY_READER };
+
+static bool is_tree_edge(const merger *m, const mo_merge_edge *edge, int which)
+{
+    return which == ONLY_INPUT ? mo_merge_in_degree(&m->g, edge->to) == 1
+                               : mo_merge_out_degree(&m->g, edge->from) == 1;
+}
+
+/* Rules 1 and 2. */
+static void merge_trees(merger *m, int which)
+{
+    int n = list_edges(m, is_tree_edge, which);
+
+    for (int e = 0; e < n; e++) {
+        int a = root(m, m->edges[e].from), b = root(m, m->edges[e].to);
+
+        if (may_merge(m, a, b))
+            merge_two(m, a, b);
+    }
+}
+
+static bool is_level_edge(const merger *m, const mo_merge_edge *edge, int which)
+{
+    int level = m->g.level[edge->from];
+
+    return level % 2 == which && m->g.level[edge->to] == level + 1;
+}
+
+/* The pair is taken: what reads from one end, or is read by the other, cannot
+ * be part of another pair. */
+static void take_pair(merger *m, const mo_merge_edge *pair)
+{
+    const mo_merge_graph *g = &m->g;
+
+    m->taken[pair->from] = m->taken[pair->to] = true;
+    for (int e = g->out_start[pair->from]; e < g->out_start[pair->from + 1];
+         e++)
+        m->reads[g->edges[e].to]++;
+    for (int at = g->in_start[pair->to]; at < g->in_start[pair->to + 1]; at++)
+        m->is_read[g->edges[g->in_edges[at]].from]++;
+}
+
+/* Rule 3, from all even levels or from all odd ones. */
+static void merge_levels(merger *m, int which)
+{
+    int n = list_edges(m, is_level_edge, which);
+
+    for (int e = 0; e < n; e++) {
+        const mo_merge_edge *edge = &m->edges[e];
+
+        if (m->taken[edge->from] || m->taken[edge->to] ||
+            m->is_read[edge->from] > 0 || m->reads[edge->to] > 0 ||
+            !may_merge(m, edge->from, edge->to))
+            continue;
+        take_pair(m, edge);
+        merge_two(m, edge->from, edge->to);
+    }
+}
+
+/* Rule 4: each with the one on its level that was looked at last. */
+static mo_status merge_beside(merger *m, mo_error *err)
+{
+    int *last = malloc(((size_t) m->g.n + 1) * sizeof *last);
+    int n = m->g.n;
+
+    if (!last)
+        return mo_fail_memory(err);
+    for (int level = 0; level < n; level++)
+        last[level] = -1;
+    for (int c = 0; c < n; c++) {
+        int *other = &last[m->g.level[c]];
+
+        if (*other < 0 || !may_merge(m, *other, c)) {
+            *other = c;
+            continue;
+        }
+        merge_two(m, *other, c);
+        *other = -1;
+    }
+    free(last);
+    return MO_OK;
+}
+
+static mo_status begin_round(merger *m, mo_error *err)
+{
+    for (int c = 0; c < m->n; c++) {
+        m->into[c] = c;
+        m->taken[c] = false;
+        m->reads[c] = m->is_read[c] = 0;
+    }
+    return mo_merge_graph_make(m->whole, m->rows_ns, m->cluster, m->n, &m->g,
+                               err);
+}
+
+/* The clusters that are left get the numbers from 0 on. */
+static void end_round(merger *m)
+{
+    int n = 0;
+
+    for (int c = 0; c < m->g.n; c++)
+        m->taken[c] = m->into[c] == c;
+    for (int i = 0; i < m->whole->n; i++)
+        m->cluster[i] = root(m, m->cluster[i]);
+    for (int c = 0; c < m->g.n; c++) {
+        if (!m->taken[c])
+            continue;
+        m->work_ns[n] = m->work_ns[c];
+        m->pin[n] = m->pin[c];
+        m->group[n] = m->group[c];
+        m->into[c] = n++;
+    }
+    for (int i = 0; i < m->whole->n; i++)
+        m->cluster[i] = m->into[m->cluster[i]];
+    mo_merge_graph_clear(&m->g);
+}
+
+enum { TREES_IN, TREES_OUT, LEVELS_EVEN, LEVELS_ODD, BESIDE };
+
+static mo_status run_round(merger *m, int rule, mo_error *err)
+{
+    mo_status status = begin_round(m, err);
+
+    if (status != MO_OK)
+        return status;
+    if (rule == TREES_IN || rule == TREES_OUT)
+        merge_trees(m, rule == TREES_IN ? ONLY_INPUT : ONLY_READER);
+    else if (rule == LEVELS_EVEN || rule == LEVELS_ODD)
+        merge_levels(m, rule == LEVELS_ODD);
+    else
+        status = merge_beside(m, err);
+    end_round(m);
+    return status;
+}
+
+static mo_status merge_all(merger *m, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (m->n > m->most && status == MO_OK) {
+        int before = m->n, slow = (m->n - m->most) / SLOW_PART + 1;
+        bool capped = m->cap_ns < m->all_ns;
+
+        for (int rule = TREES_IN; rule <= LEVELS_ODD && status == MO_OK; rule++)
+            if (m->n > m->most)
+                status = run_round(m, rule, err);
+        if (before - m->n >= slow)
+            continue;
+        if (capped)
+            m->cap_ns *= 2;
+        else if (status == MO_OK)
+            status = run_round(m, BESIDE, err);
+        if (!capped && m->n == before)
+            break; /* pins and groups */
+    }
+    return status;
+}
+
+typedef struct placed {
+    int level, cluster;
+} placed;
+
+static int compare_placed(const void *a, const void *b)
+{
+    const placed *v = a, *w = b;
+
+    if (v->level != w->level)
+        return v->level < w->level ? -1 : 1;
+    return (v->cluster > w->cluster) - (v->cluster < w->cluster);
+}
+
+/* By level, which is a topological order. */
+static mo_status number(merger *m, mo_error *err)
+{
+    placed *order = malloc(((size_t) m->n + 1) * sizeof *order);
+    mo_status status = order ? begin_round(m, err) : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        for (int c = 0; c < m->n; c++)
+            order[c] = (placed){ m->g.level[c], c };
+        qsort(order, (size_t) m->n, sizeof *order, compare_placed);
+        for (int c = 0; c < m->n; c++)
+            m->into[order[c].cluster] = c;
+        for (int i = 0; i < m->whole->n; i++)
+            m->cluster[i] = m->into[m->cluster[i]];
+    }
+    mo_merge_graph_clear(&m->g);
+    free(order);
+    return status;
+}
+
+static mo_status prepare(merger *m, mo_error *err)
+{
+    const mo_instance *x = m->whole;
+    size_t n = (size_t) x->n + 1, n_flows = (size_t) x->n_flows + 1;
+    mo_status status = mo_mean_rows(x, &m->rows_ns, err);
+
+    m->cluster = malloc(n * sizeof *m->cluster);
+    m->work_ns = malloc(n * sizeof *m->work_ns);
+    m->pin = malloc(n * sizeof *m->pin);
+    m->group = malloc(n * sizeof *m->group);
+    m->into = malloc(n * sizeof *m->into);
+    m->taken = malloc(n * sizeof *m->taken);
+    m->reads = malloc(n * sizeof *m->reads);
+    m->is_read = malloc(n * sizeof *m->is_read);
+    m->edges = malloc(n_flows * sizeof *m->edges);
+    if (status == MO_OK &&
+        (!m->cluster || !m->work_ns || !m->pin || !m->group || !m->into ||
+         !m->taken || !m->reads || !m->is_read || !m->edges))
+        status = mo_fail_memory(err);
+    for (int i = 0; i < x->n && status == MO_OK; i++) {
+        m->cluster[i] = i;
+        m->work_ns[i] = mo_mean_op_ns(x, i);
+        m->all_ns += m->work_ns[i];
+        m->pin[i] = x->pin[i];
+        m->group[i] = x->group[i];
+    }
+    m->cap_ns = m->all_ns / m->most * SHARES + 1;
+    return status;
+}
+
+static void clear(merger *m)
+{
+    free(m->edges);
+    free(m->is_read);
+    free(m->reads);
+    free(m->taken);
+    free(m->into);
+    free(m->group);
+    free(m->pin);
+    free(m->work_ns);
+    free(m->cluster);
+    free(m->rows_ns);
+}
+
+static mo_status finish(merger *m, mo_merged **merged, mo_error *err)
+{
+    mo_merged *made = calloc(1, sizeof *made);
+    mo_status status = made
+                           ? mo_merge_instance(m->whole, m->tensors, m->rows_ns,
+                                               m->cluster, m->n, &made->x, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        made->cluster = m->cluster;
+        m->cluster = NULL;
+        *merged = made;
+    } else {
+        free(made);
+    }
+    return status;
+}
+
+mo_status mo_merge(const mo_instance *whole, mo_tensors tensors, int most,
+                   mo_merged **merged, mo_error *err)
+{
+    merger m = {
+        .whole = whole, .tensors = tensors, .most = most, .n = whole->n
+    };
+    mo_status status = prepare(&m, err);
+
+    if (status == MO_OK)
+        status = merge_all(&m, err);
+    if (status == MO_OK)
+        status = number(&m, err);
+    if (status == MO_OK)
+        status = finish(&m, merged, err);
+    clear(&m);
+    return status;
+}
+
+void mo_merged_free(mo_merged *merged)
+{
+    if (!merged)
+        return;
+    mo_instance_free(merged->x);
+    free(merged->cluster);
+    free(merged);
+}

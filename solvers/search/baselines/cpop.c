@@ -1,0 +1,158 @@
+/*
+ * CPoP: H. Topcuoglu, S. Hariri, M.-Y. Wu: Performance-effective and low-
+ * complexity task scheduling for heterogeneous computing (IEEE TPDS 13(3),
+ * 2002).
+ *
+ * An op's priority is the longest way through it from a beginning to an end of
+ * the graph, with mean times.  The ops of one longest way go to the device that
+ * runs them fastest together, the others to where they end first, into the
+ * first gap; of the ops that are ready the highest priority goes first.
+ *
+ * Decided here: of several longest ways the one of the smallest numbers.  Pins
+ * and groups come first.  As in HEFT, transfers go through the gaps that the
+ * task's congestion leaves, and memory is not looked at.
+ */
+#include <stdlib.h>
+
+#include "schedule/heuristic/mean_cost.h"
+#include "solvers/search/baselines/baseline.h"
+
+typedef struct cpop {
+    const mo_instance *x;
+    const mo_regime *regime;
+    int64_t *rows_ns;         /* mean transfers */
+    int64_t *down_ns, *up_ns; /* by op: the longest way to it, and from it on */
+    int64_t *priority_ns;     /* both together */
+    bool *critical;
+    int device; /* of those */
+} cpop;
+
+static void lift(int64_t *ns, int64_t to_ns)
+{
+    if (*ns < to_ns)
+        *ns = to_ns;
+}
+
+static int64_t flow_ns(const cpop *c, int flow)
+{
+    return mo_mean_flow_ns(c->x, c->regime, c->rows_ns, flow);
+}
+
+/* From op's start to the start of the flow's reader, at least. */
+static int64_t step_ns(const cpop *c, int op, int flow)
+{
+    return mo_mean_op_ns(c->x, op) + flow_ns(c, flow);
+}
+
+static void rank(cpop *c)
+{
+    const mo_instance *x = c->x;
+
+    for (int i = 0; i < x->n; i++)
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+            lift(&c->down_ns[x->flows[q].to], c->down_ns[i] + step_ns(c, i, q));
+    for (int i = x->n - 1; i >= 0; i--) {
+        c->up_ns[i] = mo_mean_op_ns(x, i);
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+            lift(&c->up_ns[i], step_ns(c, i, q) + c->up_ns[x->flows[q].to]);
+        c->priority_ns[i] = c->down_ns[i] + c->up_ns[i];
+    }
+}
+
+/* The first op of a longest way; -1: there are no ops. */
+static int first_critical(const cpop *c)
+{
+    int first = -1;
+
+    for (int i = 0; i < c->x->n; i++)
+        if (c->down_ns[i] == 0 && (first < 0 || c->up_ns[i] > c->up_ns[first]))
+            first = i;
+    return first;
+}
+
+/* The op behind it on that way; -1: it ends here. */
+static int next_critical(const cpop *c, int op)
+{
+    for (int q = c->x->out_start[op]; q < c->x->out_start[op + 1]; q++) {
+        int reader = c->x->flows[q].to;
+
+        if (c->up_ns[op] == step_ns(c, op, q) + c->up_ns[reader])
+            return reader;
+    }
+    return -1;
+}
+
+/* A time on the whole way for each device; the first of the least. */
+static void choose_device(cpop *c, const int64_t *length_ns)
+{
+    for (int k = 1; k < c->x->n_devices; k++)
+        if (length_ns[k] < length_ns[c->device])
+            c->device = k;
+}
+
+static void follow(cpop *c, int64_t *length_ns)
+{
+    for (int op = first_critical(c); op >= 0; op = next_critical(c, op)) {
+        c->critical[op] = true;
+        for (int k = 0; k < c->x->n_devices; k++)
+            length_ns[k] += mo_instance_p_ns(c->x, op, k);
+    }
+    choose_device(c, length_ns);
+}
+
+static mo_status prepare(cpop *c, mo_error *err)
+{
+    size_t n = (size_t) c->x->n + 1;
+    int64_t *length_ns =
+        calloc((size_t) c->x->n_devices + 1, sizeof *length_ns);
+    mo_status status = mo_mean_rows(c->x, &c->rows_ns, err);
+
+    c->down_ns = calloc(n, sizeof *c->down_ns);
+    c->up_ns = calloc(n, sizeof *c->up_ns);
+    c->priority_ns = calloc(n, sizeof *c->priority_ns);
+    c->critical = calloc(n, sizeof *c->critical);
+    if (status == MO_OK && (!length_ns || !c->down_ns || !c->up_ns ||
+                            !c->priority_ns || !c->critical))
+        status = mo_fail_memory(err);
+    if (status == MO_OK) {
+        rank(c);
+        follow(c, length_ns);
+    }
+    free(length_ns);
+    return status;
+}
+
+static mo_status choose(void *context, mo_insertion *grown, int op, int *device,
+                        mo_error *err)
+{
+    const cpop *c = context;
+
+    *device = c->device;
+    if (c->critical[op] && mo_insertion_may_go(grown, op, *device))
+        return MO_OK;
+    return mo_insertion_choose(grown, op, NULL, device, err);
+}
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    cpop c = { .x = task->x, .regime = &task->regime };
+    mo_status status = prepare(&c, err);
+
+    if (status == MO_OK)
+        status =
+            mo_baseline_insert(task, c.priority_ns, choose, &c, placed, err);
+    free(c.critical);
+    free(c.priority_ns);
+    free(c.up_ns);
+    free(c.down_ns);
+    free(c.rows_ns);
+    return status;
+}
+
+const mo_method mo_method_cpop = {
+    .name = "cpop",
+    .help = "a longest way on one device, the others where they end first",
+    .source = "Topcuoglu, Hariri, Wu 2002",
+    .all = true,
+    .place = place,
+};

@@ -1,0 +1,121 @@
+#include "solvers/search/baselines/etf_memory.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+mo_status mo_room_open(mo_room *room, const mo_instance *x,
+                       const mo_regime *regime, const mo_units *units,
+                       mo_error *err)
+{
+    *room = (mo_room){ .x = x,
+                       .units = units,
+                       .live = regime->memory == MO_MEMORY_LIVE };
+    room->free_bytes =
+        malloc(((size_t) x->n_devices + 1) * sizeof *room->free_bytes);
+    room->readers = malloc(((size_t) x->n_tensors + 1) * sizeof *room->readers);
+    if (!room->free_bytes || !room->readers)
+        return mo_fail_memory(err);
+    mo_units_room(x, units, room->free_bytes);
+    for (int t = 0; t < x->n_tensors; t++)
+        room->readers[t] = x->tensor_start[t + 1] - x->tensor_start[t];
+    return MO_OK;
+}
+
+void mo_room_close(mo_room *room)
+{
+    mo_queue_clear(&room->running);
+    free(room->readers);
+    free(room->free_bytes);
+    *room = (mo_room){ 0 };
+}
+
+/* Sums beyond all numbers stop there: nothing has so much room. */
+static void add(int64_t *bytes, int64_t more_bytes)
+{
+    if (more_bytes > 0 && !mo_int64_add(*bytes, more_bytes, bytes))
+        *bytes = INT64_MAX;
+}
+
+static int64_t output_bytes(const mo_instance *x, int op)
+{
+    int64_t bytes = 0;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+        if (q == x->tensor_start[x->flows[q].tensor])
+            add(&bytes, x->tensor_bytes[x->flows[q].tensor]);
+    return bytes;
+}
+
+/* What op reads that has to come from another device. */
+static int64_t copied_bytes(const mo_instance *x, const int *device, int op,
+                            int k)
+{
+    int64_t bytes = 0;
+
+    for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
+        const mo_flow *flow = &x->flows[x->in_flows[at]];
+
+        if (device[flow->from] != k)
+            add(&bytes, x->tensor_bytes[flow->tensor]);
+    }
+    return bytes;
+}
+
+bool mo_room_fits(const mo_room *room, const int *device, int op, int k)
+{
+    int64_t bytes = room->units->bytes[room->units->of_op[op]];
+
+    if (room->live) {
+        add(&bytes, room->x->memory_bytes[op] - room->x->weight_bytes[op]);
+        add(&bytes, output_bytes(room->x, op));
+        add(&bytes, copied_bytes(room->x, device, op, k));
+    }
+    return bytes <= room->free_bytes[k];
+}
+
+/* Once far below, it stays there: no number is smaller. */
+static void take(mo_room *room, int k, int64_t bytes)
+{
+    int64_t *free_bytes = &room->free_bytes[k];
+
+    if (!mo_int64_add(*free_bytes, -bytes, free_bytes))
+        *free_bytes = -INT64_MAX;
+}
+
+void mo_room_settle(mo_room *room, int unit, int k)
+{
+    take(room, k, room->units->bytes[unit]);
+}
+
+mo_status mo_room_run(mo_room *room, const int *device, int op, int64_t end_ns,
+                      mo_error *err)
+{
+    int k = device[op];
+
+    if (!room->live)
+        return MO_OK;
+    take(room, k, output_bytes(room->x, op));
+    take(room, k, copied_bytes(room->x, device, op, k));
+    return mo_queue_push(&room->running, end_ns, op, err);
+}
+
+static void give_back(mo_room *room, const int *device, int op)
+{
+    const mo_instance *x = room->x;
+
+    take(room, device[op], -copied_bytes(x, device, op, device[op]));
+    for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
+        int tensor = x->flows[x->in_flows[at]].tensor;
+
+        if (--room->readers[tensor] == 0 && x->tensor_bytes[tensor] > 0)
+            take(room, device[x->tensor_from[tensor]],
+                 -x->tensor_bytes[tensor]);
+    }
+}
+
+void mo_room_advance(mo_room *room, const int *device, int64_t now_ns)
+{
+    while (room->running.n > 0 && room->running.items[0].key <= now_ns)
+        give_back(room, device, mo_queue_pop(&room->running).number);
+}

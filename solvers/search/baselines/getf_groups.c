@@ -1,0 +1,104 @@
+#include "solvers/search/baselines/getf_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "schedule/heuristic/single_device.h"
+
+/* What solvers leave of a half, and rounding of a power of gamma. */
+#define TOLERANCE 1e-6
+
+/* INFINITY: one group for all. */
+static double find_gamma(int m)
+{
+    return m > 2 ? log2(m) / log2(log2(m)) : INFINITY;
+}
+
+static int count_groups(int m, double gamma)
+{
+    return isinf(gamma) ? 1 : (int) ceil(log2(m) / log2(gamma) - TOLERANCE);
+}
+
+/* A device on which nothing takes time is faster than all that take some. */
+static void find_speeds(const mo_instance *x, double *speed)
+{
+    double slowest_ns = 0;
+
+    for (int k = 0; k < x->n_devices; k++)
+        slowest_ns = fmax(slowest_ns, (double) mo_single_ns(x, k));
+    for (int k = 0; k < x->n_devices; k++) {
+        double ns = (double) mo_single_ns(x, k);
+
+        speed[k] = ns > 0 ? slowest_ns / ns : slowest_ns > 0 ? INFINITY : 1;
+    }
+}
+
+static int group_of_speed(double speed, double gamma, int n_groups)
+{
+    double next = gamma;
+    int group = 0;
+
+    while (group < n_groups - 1 && speed >= next * (1 - TOLERANCE)) {
+        group++;
+        next *= gamma;
+    }
+    return group;
+}
+
+mo_status mo_getf_groups_make(const mo_instance *x, mo_getf_groups *groups,
+                              mo_error *err)
+{
+    size_t m = (size_t) x->n_devices;
+    double gamma = find_gamma(x->n_devices);
+
+    *groups = (mo_getf_groups){ .n = count_groups(x->n_devices, gamma) };
+    groups->of_device = calloc(m + 1, sizeof *groups->of_device);
+    groups->speed = calloc(m + 1, sizeof *groups->speed);
+    groups->total = calloc((size_t) groups->n + 1, sizeof *groups->total);
+    if (!groups->of_device || !groups->speed || !groups->total) {
+        mo_getf_groups_clear(groups);
+        return mo_fail_memory(err);
+    }
+    find_speeds(x, groups->speed);
+    for (int k = 0; k < x->n_devices; k++) {
+        groups->of_device[k] =
+            group_of_speed(groups->speed[k], gamma, groups->n);
+        groups->total[groups->of_device[k]] += groups->speed[k];
+    }
+    return MO_OK;
+}
+
+void mo_getf_groups_clear(mo_getf_groups *groups)
+{
+    free(groups->of_device);
+    free(groups->speed);
+    free(groups->total);
+    *groups = (mo_getf_groups){ 0 };
+}
+
+/* The last group that has half of the mass in it or behind it. */
+static int last_with_half(const mo_getf_groups *groups, const double *mass,
+                          int n_devices)
+{
+    int group = groups->n;
+    double behind = 0;
+
+    while (group > 0 && behind < 0.5 - TOLERANCE) {
+        group--;
+        for (int k = 0; k < n_devices; k++)
+            if (groups->of_device[k] == group)
+                behind += mass[k];
+    }
+    return group;
+}
+
+int mo_getf_group_of(const mo_getf_groups *groups, const double *mass,
+                     int n_devices)
+{
+    int best = groups->n - 1;
+
+    for (int g = best; g >= last_with_half(groups, mass, n_devices); g--)
+        if (groups->total[g] > groups->total[best])
+            best = g;
+    return best;
+}

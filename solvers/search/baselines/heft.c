@@ -1,0 +1,34 @@
+/*
+ * HEFT: H. Topcuoglu, S. Hariri, M.-Y. Wu: Performance-effective and low-
+ * complexity task scheduling for heterogeneous computing (IEEE TPDS 13(3),
+ * 2002).
+ *
+ * Ops by falling upward rank, the longest way to an end of the graph with mean
+ * times, each to the device where it ends first, into the first gap that is
+ * long enough.
+ *
+ * Decided here: in print transfers never wait for each other; here they go
+ * through the first gaps of whatever the task's congestion makes them share, so
+ * that the schedule holds as it is.  HEFT does not look at memory.
+ */
+#include "schedule/heuristic/heft.h"
+
+#include "solvers/search/baselines/baseline.h"
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    const mo_regime regime = mo_baseline_without_memory(task);
+    mo_schedule *schedule = NULL;
+    mo_status status = mo_heft(task->x, &regime, NULL, &schedule, err);
+
+    return status == MO_OK ? mo_baseline_keep(task, schedule, placed, err)
+                           : status;
+}
+
+const mo_method mo_method_heft = {
+    .name = "heft",
+    .help = "by upward rank to where each op ends first, into gaps",
+    .source = "Topcuoglu, Hariri, Wu 2002",
+    .all = true,
+    .place = place,
+};

@@ -1,0 +1,123 @@
+/*
+ * m-TOPO: B. Jeon, L. Cai, P. Srivastava, J. Jiang, X. Ke, Y. Meng, C. Xie, I.
+ * Gupta: Baechi: fast device placement of machine learning graphs (SoCC 2020).
+ *
+ * Device after device is filled, in a topological order (Kahn's, first in,
+ * first out), each up to its share: the memory of all ops divided by the number
+ * of devices, plus that of the largest op.
+ *
+ * Decided here: a device smaller than the share is filled up to what it has,
+ * unless memory has no limits.  What is left behind the last device goes there
+ * all the same, and the answer says that it does not fit.  A colocation group
+ * counts as one op and goes where its first op goes.  Pinned ops take their
+ * room before the others are placed.  Devices run their ops in that order.
+ */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "solvers/search/baselines/baseline.h"
+
+typedef struct filler {
+    const mo_instance *x;
+    mo_units *units;
+    int64_t *room_bytes; /* by device: of its share */
+    int *unit_device;    /* or MO_FREE */
+} filler;
+
+/* Sums beyond all numbers stop there. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum = INT64_MAX;
+
+    mo_int64_add(a, b, &sum);
+    return sum;
+}
+
+static int64_t share_bytes(const filler *f)
+{
+    int64_t all_bytes = 0, largest_bytes = 0;
+
+    for (int u = 0; u < f->units->n; u++) {
+        int64_t bytes = f->units->bytes[u];
+
+        all_bytes = plus(all_bytes, bytes);
+        largest_bytes = bytes > largest_bytes ? bytes : largest_bytes;
+    }
+    return plus(all_bytes / f->x->n_devices, largest_bytes);
+}
+
+static void share_out(filler *f, bool limited)
+{
+    int64_t share = share_bytes(f);
+
+    for (int k = 0; k < f->x->n_devices; k++) {
+        int64_t capacity = limited ? f->x->capacity_bytes[k] : INT64_MAX;
+
+        f->room_bytes[k] = share < capacity ? share : capacity;
+    }
+    for (int u = 0; u < f->units->n; u++) {
+        int pin = f->units->pin[u];
+
+        f->unit_device[u] = pin;
+        /* Once over, over for ever: no need to count on. */
+        if (pin != MO_FREE && f->room_bytes[pin] >= 0)
+            f->room_bytes[pin] -= f->units->bytes[u];
+    }
+}
+
+static void fill(filler *f, const int *order, int *device)
+{
+    int k = 0, last = f->x->n_devices - 1;
+
+    for (int p = 0; p < f->x->n; p++) {
+        int op = order[p], unit = f->units->of_op[op];
+
+        if (f->unit_device[unit] == MO_FREE) {
+            while (k < last && f->units->bytes[unit] > f->room_bytes[k])
+                k++;
+            f->unit_device[unit] = k;
+            if (f->room_bytes[k] >= 0)
+                f->room_bytes[k] -= f->units->bytes[unit];
+        }
+        device[op] = f->unit_device[unit];
+    }
+}
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    const mo_instance *x = task->x;
+    const mo_regime sums = { .memory = MO_MEMORY_STATIC };
+    size_t n = (size_t) x->n + 1;
+    filler f = { .x = x };
+    int *order = malloc(n * sizeof *order), *rank = malloc(n * sizeof *rank);
+    int *device = malloc(n * sizeof *device);
+    mo_status status = mo_units_make(x, &sums, &f.units, err);
+
+    f.room_bytes = malloc(((size_t) x->n_devices + 1) * sizeof *f.room_bytes);
+    f.unit_device = malloc(n * sizeof *f.unit_device);
+    if (status == MO_OK &&
+        (!order || !rank || !device || !f.room_bytes || !f.unit_device))
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_baseline_kahn(x, order, rank, err);
+    if (status == MO_OK) {
+        share_out(&f, task->regime.memory != MO_MEMORY_NONE);
+        fill(&f, order, device);
+        status = mo_baseline_simulate(task, device, rank, placed, err);
+    }
+    mo_units_free(f.units);
+    free(f.unit_device);
+    free(f.room_bytes);
+    free(device);
+    free(rank);
+    free(order);
+    return status;
+}
+
+const mo_method mo_method_m_topo = {
+    .name = "m-topo",
+    .help = "device after device filled with its share of memory",
+    .source = "Baechi: Jeon et al. 2020",
+    .all = true,
+    .place = place,
+};

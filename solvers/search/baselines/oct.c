@@ -1,0 +1,100 @@
+#include "solvers/search/baselines/oct.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/heuristic/mean_cost.h"
+
+/*
+ * OCT(i, k) = max over readers j of min over devices l of
+ *                 OCT(j, l) + p(j, l) + (l == k ? 0 : mean transfer)
+ *
+ * The inner minimum is either at k itself or at the best device of j: one pass
+ * over the devices for each flow, not one for each pair.
+ */
+typedef struct table {
+    const mo_instance *x;
+    const mo_regime *regime;
+    int64_t *rows_ns; /* mean transfers */
+    int64_t *oct_ns;
+    int64_t *best_ns; /* by op: the least OCT and p together */
+} table;
+
+/* From the start of op on the device, or INT64_MAX where it is not allowed. */
+static int64_t with_p(const table *t, int op, int device)
+{
+    int pin = t->x->pin[op];
+
+    if (pin != MO_FREE && pin != device)
+        return INT64_MAX;
+    return t->oct_ns[(int64_t) op * t->x->n_devices + device] +
+           mo_instance_p_ns(t->x, op, device);
+}
+
+static void lift_row(table *t, int op, int flow)
+{
+    int64_t *row_ns = t->oct_ns + (int64_t) op * t->x->n_devices;
+    int reader = t->x->flows[flow].to;
+    int64_t away_ns =
+        t->best_ns[reader] + mo_mean_flow_ns(t->x, t->regime, t->rows_ns, flow);
+
+    for (int k = 0; k < t->x->n_devices; k++) {
+        int64_t here_ns = with_p(t, reader, k);
+        int64_t least_ns = here_ns < away_ns ? here_ns : away_ns;
+
+        if (row_ns[k] < least_ns)
+            row_ns[k] = least_ns;
+    }
+}
+
+/* Numbers are topological: the readers of an op are done before it. */
+static void fill(table *t)
+{
+    const mo_instance *x = t->x;
+
+    for (int i = x->n - 1; i >= 0; i--) {
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+            lift_row(t, i, q);
+        t->best_ns[i] = INT64_MAX;
+        for (int k = 0; k < x->n_devices; k++)
+            if (with_p(t, i, k) < t->best_ns[i])
+                t->best_ns[i] = with_p(t, i, k);
+    }
+}
+
+mo_status mo_oct_make(const mo_instance *x, const mo_regime *regime,
+                      int64_t **oct_ns, mo_error *err)
+{
+    table t = { .x = x, .regime = regime };
+    size_t cells;
+    mo_status status = mo_mean_rows(x, &t.rows_ns, err);
+
+    if (status != MO_OK)
+        return status;
+    if (mo_size_mul((size_t) x->n + 1, (size_t) x->n_devices, &cells))
+        t.oct_ns = calloc(cells, sizeof *t.oct_ns);
+    t.best_ns = calloc((size_t) x->n + 1, sizeof *t.best_ns);
+    if (t.oct_ns && t.best_ns) {
+        fill(&t);
+        *oct_ns = t.oct_ns;
+    } else {
+        free(t.oct_ns);
+        status = mo_fail_memory(err);
+    }
+    free(t.best_ns);
+    free(t.rows_ns);
+    return status;
+}
+
+/* Quotients and remainders by themselves: the sum may not fit. */
+int64_t mo_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns, int op)
+{
+    const int64_t *row_ns = oct_ns + (int64_t) op * x->n_devices;
+    int64_t whole_ns = 0, rest_ns = 0;
+
+    for (int k = 0; k < x->n_devices; k++) {
+        whole_ns += row_ns[k] / x->n_devices;
+        rest_ns += row_ns[k] % x->n_devices;
+    }
+    return whole_ns + rest_ns / x->n_devices;
+}

@@ -1,0 +1,123 @@
+/*
+ * Pesto: U. U. Hafeez, X. Sun, A. Gandhi, Z. Liu: Towards optimal placement and
+ * scheduling of DNN operations with Pesto (Middleware 2021).
+ *
+ * Ops are merged into about 200 clusters, without making a cycle (merge.h);
+ * an integer program (models/baselines/pesto.c) places and orders these on two devices;
+ * the ops are placed with their clusters and go in the order of their starts.
+ *
+ * Decided here: Pesto's two types of devices are the two devices that run
+ * everything fastest alone, so that pins to others leave it without an answer.
+ * The merging is ours; the program is given the time there is, and its best
+ * solution by then will do.  It knows the task's congestion and memory;
+ * clusters have the memory of their ops, added up, also where less would be
+ * alive at once, and send each other in one piece what their ops do.
+ */
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "solvers/answer/answer.h"
+#include "solvers/search/baselines/baseline.h"
+#include "solvers/search/baselines/baseline_milp.h"
+#include "solvers/search/baselines/cluster_ops.h"
+
+enum { MOST_CLUSTERS = 200 };
+
+typedef struct turn {
+    int64_t start_ns; /* of its cluster */
+    int cluster, op;
+} turn;
+
+static int compare_turns(const void *a, const void *b)
+{
+    const turn *v = a, *w = b;
+
+    if (v->start_ns != w->start_ns)
+        return v->start_ns < w->start_ns ? -1 : 1;
+    if (v->cluster != w->cluster)
+        return v->cluster < w->cluster ? -1 : 1;
+    return (v->op > w->op) - (v->op < w->op);
+}
+
+/* Every op goes with its cluster. */
+static mo_status spread(const mo_task *task, const mo_merged *merged,
+                        const mo_schedule *claims, mo_placed *placed,
+                        mo_error *err)
+{
+    size_t n = (size_t) task->x->n + 1;
+    turn *turns = malloc(n * sizeof *turns);
+    int *device = malloc(n * sizeof *device), *rank = malloc(n * sizeof *rank);
+    mo_status status = turns && device && rank ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        for (int i = 0; i < task->x->n; i++) {
+            int c = merged->cluster[i];
+
+            turns[i] = (turn){ claims->start_ns[c], c, i };
+            device[i] = claims->device[c];
+        }
+        qsort(turns, (size_t) task->x->n, sizeof *turns, compare_turns);
+        for (int p = 0; p < task->x->n; p++)
+            rank[turns[p].op] = p;
+        status = mo_baseline_simulate(task, device, rank, placed, err);
+    }
+    free(rank);
+    free(device);
+    free(turns);
+    return status;
+}
+
+/* What the solver left may be no answer, which is no failure of ours. */
+static mo_status place_with(const mo_task *task, const mo_merged *merged,
+                            const mo_baseline_model *model,
+                            const mo_baseline_solved *solved, mo_placed *placed,
+                            mo_error *err)
+{
+    mo_schedule *claims = NULL;
+    mo_error wrong = { 0 };
+    mo_status status = mo_answer_schedule(solved->solution, merged->x,
+                                          &model->regime, solved->unit_ns,
+                                          MO_ANSWER_TOLERANCE, &claims, &wrong);
+
+    if (status == MO_OK) {
+        status = spread(task, merged, claims, placed, err);
+    } else if (status == MO_E_INPUT) {
+        mo_utf8_visible(placed->why, sizeof placed->why, wrong.text);
+        status = MO_OK;
+    } else if (err) {
+        *err = wrong;
+    }
+    mo_schedule_free(claims);
+    return status;
+}
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    mo_baseline_model model = { .formulation = &mo_formulation_pesto,
+                                .regime = task->regime,
+                                .integer = true };
+    mo_baseline_solved solved = { 0 };
+    mo_merged *merged = NULL;
+    mo_status status =
+        mo_merge(task->x, task->regime.tensors, MOST_CLUSTERS, &merged, err);
+
+    model.regime.tensors = MO_TENSORS_PER_EDGE;
+    if (status == MO_OK) {
+        model.x = merged->x;
+        status = mo_baseline_solve(task, &model, &solved, placed, err);
+    }
+    if (status == MO_OK && solved.solution)
+        status = place_with(task, merged, &model, &solved, placed, err);
+    mo_solution_free(solved.solution);
+    mo_merged_free(merged);
+    return status;
+}
+
+const mo_method mo_method_pesto = {
+    .name = "pesto",
+    .help = "an integer program over two devices, ops merged to 200; needs a "
+            "solver",
+    .source = "Pesto: Hafeez, Sun, Gandhi, Liu 2021",
+    .all = true,
+    .place = place,
+};

@@ -1,0 +1,72 @@
+/*
+ * blocks.h - what kinds of pieces take at least, from the blocks that a chain
+ * of ops divides them into.
+ *
+ * Along ops that come one behind the other the least times of what lies between
+ * them add up (schedule/bound/op_chain.h), clean cuts or not.  Blocks that are
+ * alike, in whatever piece, are looked at once; a bound on one of them by the
+ * devices at its ends, from the end of its u to the start of its v, raises
+ * those of all pieces that it is in.
+ */
+#ifndef MO_SOLVERS_SEARCH_BOUND_CHAIN_CHAIN_BOUND_H
+#define MO_SOLVERS_SEARCH_BOUND_CHAIN_CHAIN_BOUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "schedule/bound/op_chain.h"
+#include "schedule/allowed_devices.h"
+#include "solvers/search/decomp/solution_hint.h"
+#include "solvers/search/decomp/segment_class.h"
+
+/* Blocks that are alike.  By pair of devices at their ends, a * K + b, with 0
+ * where there is no such end: */
+typedef struct mo_block {
+    int kind; /* of pieces: where it was met first */
+    const mo_segment *segment;
+    int64_t *lower_ns; /* proven; INT64_MAX: cannot be */
+    int64_t *seen_ns;  /* what some schedule took; INT64_MAX: never seen */
+    mo_hint *hints;
+} mo_block;
+
+/* A kind of pieces in blocks. */
+typedef struct mo_chained {
+    mo_places places; /* of the kind's instance */
+    mo_chain *chain;
+    int *block; /* by segment of the chain; all NULL where there is no part */
+} mo_chained;
+
+typedef struct mo_blocks {
+    const mo_kinds *kinds;
+    int n;
+    mo_block *blocks;
+    mo_chained *chained; /* by kind */
+} mo_blocks;
+
+/* Every device has to be a state.  Does what can be done in moments; where that
+ * is too much, *blocks is NULL.  Stopped, it knows less. */
+mo_status mo_blocks_make(const mo_kinds *kinds, int threads,
+                         const mo_stop *stop, mo_blocks **blocks,
+                         mo_error *err);
+void mo_blocks_free(mo_blocks *blocks);
+
+/* Of tables by block, INT64_MAX for what cannot be: what they come to for a
+ * kind from end to end, as mo_kind has it.  NULL: those of the blocks. */
+mo_status mo_blocks_add_up(const mo_blocks *blocks, int kind,
+                           int64_t *const *tables, int64_t *times_ns,
+                           mo_error *err);
+
+/* The pairs by segment that a shortest way takes from end to end; 0s where
+ * there is none. */
+mo_status mo_blocks_trace(const mo_blocks *blocks, int kind, int pair,
+                          int64_t *const *tables, int *pairs, mo_error *err);
+
+/* Looks at a schedule of a kind for what its blocks can take. */
+void mo_blocks_see(mo_blocks *blocks, int kind, const mo_schedule *schedule);
+
+/* Owns what the hint owns from then on. */
+void mo_blocks_keep_hint(mo_blocks *blocks, int block, int pair, mo_hint hint);
+
+#endif

@@ -1,0 +1,256 @@
+#include "solvers/search/bound/chain/cut_bound.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "solvers/search/bound/chain/mincut.h"
+
+/*
+ * The ops of a span are u, w, and all that is behind u and before w, so that
+ * every flow among them is sent after u has ended and has arrived before w
+ * starts.  Those on a are one side of a cut, with u and without w; what crosses
+ * it leaves a.  The same holds for those that are not on b, and what enters b.
+ * A transfer takes at least what it takes to the best other device.
+ */
+
+enum { MOST_SPANS = 256 };
+
+typedef struct finder {
+    const mo_places *places;
+    int *number;  /* by op: in the span from 1 on, u first and w second */
+    bool *before; /* by op, while a span is looked for: comes before w */
+    mo_mincut cut;
+} finder;
+
+/* Numbers the ops from u to w; returns how many. */
+static int number_ops(finder *f, int u, int w)
+{
+    const mo_instance *x = f->places->x;
+    int n = 2;
+
+    for (int i = u; i <= w; i++) {
+        f->number[i] = 0;
+        f->before[i] = i == w;
+    }
+    for (int i = w - 1; i >= u; i--)
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+            if (x->flows[q].to <= w && f->before[x->flows[q].to])
+                f->before[i] = true;
+    f->number[u] = 1;
+    for (int i = u; i < w; i++)
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
+            int to = x->flows[q].to;
+
+            if (f->number[i] > 0 && to < w && f->before[to] &&
+                f->number[to] == 0)
+                f->number[to] = ++n;
+        }
+    f->number[w] = 2;
+    return n;
+}
+
+/* What it takes from the device to the best other one, or to it from there. */
+static int64_t least_ns(const mo_instance *x, int row, int device, bool enters)
+{
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < x->n_devices; k++) {
+        int64_t ns = enters ? mo_instance_row_ns(x, row, k, device)
+                            : mo_instance_row_ns(x, row, device, k);
+
+        if (k != device && ns < least)
+            least = ns;
+    }
+    return least == INT64_MAX ? 0 : least;
+}
+
+static bool is_inside(const finder *f, int u, int w, int op)
+{
+    return op >= u && op <= w && f->number[op] > 0;
+}
+
+/* A tensor that is sent once crosses a cut once: a node of its own, behind
+ * which nothing is counted any more. */
+static mo_status add_tensor(finder *f, int u, int w, int tensor, int64_t ns,
+                            int node, mo_error *err)
+{
+    const mo_instance *x = f->places->x;
+    int from = f->number[x->tensor_from[tensor]] - 1;
+    mo_status status = mo_mincut_add(&f->cut, from, node, ns, err);
+
+    for (int q = x->tensor_start[tensor];
+         q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
+        if (is_inside(f, u, w, x->flows[q].to))
+            status = mo_mincut_add(&f->cut, node, f->number[x->flows[q].to] - 1,
+                                   MO_MAX_TOTAL_NS, err);
+    return status;
+}
+
+static mo_status add_flows(finder *f, int u, int w, int op, int device,
+                           bool enters, mo_error *err)
+{
+    const mo_instance *x = f->places->x;
+    mo_status status = MO_OK;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
+         q++)
+        if (is_inside(f, u, w, x->flows[q].to))
+            status = mo_mincut_add(
+                &f->cut, f->number[op] - 1, f->number[x->flows[q].to] - 1,
+                least_ns(x, x->flow_row[q], device, enters), err);
+    return status;
+}
+
+static int last_tensor(const mo_instance *x, int op)
+{
+    return x->out_start[op] < x->out_start[op + 1]
+               ? x->flows[x->out_start[op + 1] - 1].tensor
+               : -1;
+}
+
+static int first_tensor(const mo_instance *x, int op)
+{
+    return x->out_start[op] < x->out_start[op + 1]
+               ? x->flows[x->out_start[op]].tensor
+               : 0;
+}
+
+static int count_tensors(const finder *f, int u, int w)
+{
+    const mo_instance *x = f->places->x;
+    int n = 0;
+
+    for (int i = u; i < w; i++)
+        if (f->number[i] > 0)
+            n += last_tensor(x, i) - first_tensor(x, i) + 1;
+    return n;
+}
+
+static mo_status find_crossing(finder *f, const mo_span *span, int n,
+                               int device, bool enters, int64_t *ns,
+                               mo_error *err)
+{
+    const mo_instance *x = f->places->x;
+    bool once = f->places->regime.tensors == MO_TENSORS_ONCE;
+    int node = n, u = span->u, w = span->w;
+    mo_status status =
+        mo_mincut_begin(&f->cut, once ? n + count_tensors(f, u, w) : n, err);
+
+    for (int i = u; i < w && status == MO_OK; i++) {
+        if (f->number[i] == 0)
+            continue;
+        if (!once)
+            status = add_flows(f, u, w, i, device, enters, err);
+        for (int t = first_tensor(x, i);
+             once && t <= last_tensor(x, i) && status == MO_OK; t++)
+            status = add_tensor(f, u, w, t,
+                                least_ns(x, x->tensor_row[t], device, enters),
+                                node++, err);
+    }
+    if (status == MO_OK)
+        *ns = mo_mincut_find(&f->cut, 0, 1);
+    return status;
+}
+
+static mo_status fill_span(finder *f, mo_span *span, mo_error *err)
+{
+    int n = number_ops(f, span->u, span->w);
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < f->places->x->n_devices && status == MO_OK; k++) {
+        status = find_crossing(f, span, n, k, false, &span->leave_ns[k], err);
+        if (status == MO_OK)
+            status =
+                find_crossing(f, span, n, k, true, &span->enter_ns[k], err);
+    }
+    return status;
+}
+
+/* Spans from ops of the chain to the last of it that reads them; of several
+ * that end alike the shortest. */
+static void choose(const mo_instance *x, const mo_chain *chain,
+                   const bool *chained, mo_spans *s)
+{
+    for (int i = 1; i < chain->n && s->n < MOST_SPANS; i++) {
+        int u = chain->segments[i].u, v = chain->segments[i].v, w = v;
+
+        for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++)
+            if (chained[x->flows[q].to] && x->flows[q].to > w)
+                w = x->flows[q].to;
+        if (v == MO_FREE || w == v)
+            continue;
+        if (s->n == 0 || s->spans[s->n - 1].w != w)
+            s->n++;
+        s->spans[s->n - 1].u = u;
+        s->spans[s->n - 1].w = w;
+    }
+}
+
+static mo_status reserve(const mo_places *places, mo_spans **spans,
+                         mo_error *err)
+{
+    size_t n_devices = (size_t) places->x->n_devices;
+    mo_spans *s = calloc(1, sizeof *s);
+
+    *spans = s;
+    if (!s)
+        return mo_fail_memory(err);
+    s->spans = calloc(MOST_SPANS, sizeof *s->spans);
+    s->times_ns = calloc(n_devices, MOST_SPANS * 2 * sizeof *s->times_ns);
+    if (!s->spans || !s->times_ns)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < MOST_SPANS; i++) {
+        s->spans[i].leave_ns = s->times_ns + 2 * i * n_devices;
+        s->spans[i].enter_ns = s->spans[i].leave_ns + n_devices;
+    }
+    return MO_OK;
+}
+
+static mo_status choose_and_fill(const mo_places *places, const mo_chain *chain,
+                                 mo_spans *s, mo_error *err)
+{
+    size_t n = (size_t) places->x->n;
+    finder f = { .places = places };
+    bool *chained = calloc(n, sizeof *chained);
+    mo_status status = MO_OK;
+
+    f.number = calloc(n, sizeof *f.number);
+    f.before = calloc(n, sizeof *f.before);
+    if (!chained || !f.number || !f.before)
+        status = mo_fail_memory(err);
+    for (int i = 1; i < chain->n && status == MO_OK; i++)
+        chained[chain->segments[i].u] = true;
+    if (status == MO_OK)
+        choose(places->x, chain, chained, s);
+    for (int i = 0; i < s->n && status == MO_OK; i++)
+        status = fill_span(&f, &s->spans[i], err);
+    mo_mincut_clear(&f.cut);
+    free(chained);
+    free(f.number);
+    free(f.before);
+    return status;
+}
+
+mo_status mo_spans_find(const mo_places *places, const mo_chain *chain,
+                        mo_spans **spans, mo_error *err)
+{
+    mo_spans *s = NULL;
+    mo_status status = reserve(places, &s, err);
+
+    if (status == MO_OK && places->regime.congestion == MO_CONGESTION_PORT)
+        status = choose_and_fill(places, chain, s, err);
+    if (status == MO_OK)
+        *spans = s;
+    else
+        mo_spans_free(s);
+    return status;
+}
+
+void mo_spans_free(mo_spans *s)
+{
+    if (!s)
+        return;
+    free(s->spans);
+    free(s->times_ns);
+    free(s);
+}

@@ -1,0 +1,374 @@
+#include "solvers/search/bound/chain/interval_load.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/resource.h"
+
+/*
+ * Resources are devices and whatever transfers exclude each other on.  What an
+ * op on a device keeps busy is known: the device for its own time, and for each
+ * flow to or from an op that can only be on one other device, the resources
+ * between the two for the flow's.  Of those who use a resource, the ones with
+ * at least h before them and t behind them have T - h - t for it all together:
+ *
+ *     sum of uses of r with h and t  <=  T - h - t
+ *
+ * For any weights y >= 0 of such rows, no placement exists if
+ *
+ *     sum_i min_k (sum over uses u of i on k: time of u * y[rows of u])
+ *                                     >  sum over rows of y * right-hand side
+ *
+ * Both sides are computed exactly in whole numbers, so how the weights were
+ * found does not matter: those of rows with more load than room grow.  That ops
+ * of a group go together is left out, and so is memory.
+ *
+ * A flow is counted with its reader where the producer's device is known, else
+ * with its producer where the reader's is: never twice.  Where a tensor is sent
+ * once for several readers each has its share of it; what one of them says of
+ * the time behind the transfer is true of the transfer, too, so that those
+ * shares that count in a row are not more than what the row holds.
+ */
+
+enum {
+    GRID = 6, /* thresholds for h, and for t */
+    CELLS = GRID * GRID,
+    FULL_WEIGHT = 1 << 20,
+    WEIGHT_BITS = 36, /* of a row's weight, divided by its room */
+    WEIGHINGS = 800,
+    FIRST_STEPS = 128, /* are large */
+    MEAN_OF = 4        /* loads so far, roughly */
+};
+
+__extension__ typedef __int128 wide;
+
+typedef struct use {
+    int cell; /* of its resource: resource * CELLS + h * GRID + t */
+    int64_t ns;
+} use;
+
+typedef struct row {
+    int64_t room_ns, load_ns, weight;
+    int64_t mean_ns; /* of its loads so far, the last of them most */
+} row;
+
+struct mo_loads {
+    const mo_windows *w;
+    int n_resources; /* devices, then those of transfers */
+
+    /* Of one question: */
+    int64_t head_ns[GRID], tail_ns[GRID];
+    use *uses;
+    size_t n_uses, uses_room;
+    size_t *use_start; /* by op and device */
+    int *only;         /* by op: mo_windows_only */
+    row *rows;         /* by resource and cell */
+    int64_t *price;    /* the same: of all rows that the cell counts in */
+};
+
+static const mo_instance *instance_of(const mo_loads *l)
+{
+    return l->w->places.x;
+}
+
+static mo_status reserve(mo_loads *l, mo_error *err)
+{
+    const mo_instance *x = instance_of(l);
+    size_t n = (size_t) x->n, at, cells;
+
+    if (!mo_size_mul(n, (size_t) x->n_devices, &at) ||
+        !mo_size_mul((size_t) l->n_resources, CELLS, &cells) || at == SIZE_MAX)
+        return mo_fail_memory(err);
+    l->use_start = calloc(at + 1, sizeof *l->use_start);
+    l->only = calloc(n, sizeof *l->only);
+    l->rows = calloc(cells, sizeof *l->rows);
+    l->price = calloc(cells, sizeof *l->price);
+    return l->use_start && l->only && l->rows && l->price ? MO_OK
+                                                          : mo_fail_memory(err);
+}
+
+mo_status mo_loads_new(const mo_windows *windows, mo_loads **loads,
+                       mo_error *err)
+{
+    mo_loads *l = calloc(1, sizeof *l);
+    mo_status status;
+
+    if (!l)
+        return mo_fail_memory(err);
+    l->w = windows;
+    l->n_resources =
+        windows->places.x->n_devices +
+        mo_resource_count(windows->places.x, windows->places.regime.congestion);
+    status = reserve(l, err);
+    if (status == MO_OK)
+        *loads = l;
+    else
+        mo_loads_free(l);
+    return status;
+}
+
+void mo_loads_free(mo_loads *l)
+{
+    if (!l)
+        return;
+    free(l->uses);
+    free(l->use_start);
+    free(l->only);
+    free(l->rows);
+    free(l->price);
+    free(l);
+}
+
+/* The last threshold that is not above. */
+static int line_of(const int64_t *thresholds, int64_t ns)
+{
+    int line = 0;
+
+    while (line + 1 < GRID && thresholds[line + 1] <= ns)
+        line++;
+    return line;
+}
+
+static mo_status add_use(mo_loads *l, int resource, int64_t ns, int64_t head_ns,
+                         int64_t tail_ns, mo_error *err)
+{
+    mo_status status;
+
+    if (ns == 0)
+        return MO_OK;
+    status = MO_PUSH(l->uses, l->n_uses, l->uses_room, err);
+    if (status == MO_OK)
+        l->uses[l->n_uses++] =
+            (use){ resource * CELLS + line_of(l->head_ns, head_ns) * GRID +
+                       line_of(l->tail_ns, tail_ns),
+                   ns };
+    return status;
+}
+
+/* What the flow takes of what lies between two devices, or its share. */
+static int64_t flow_share_ns(const mo_loads *l, int flow, int a, int b)
+{
+    const mo_instance *x = instance_of(l);
+    int tensor = x->flows[flow].tensor;
+
+    if (l->w->places.regime.tensors == MO_TENSORS_PER_EDGE)
+        return mo_instance_flow_ns(x, flow, a, b);
+    return mo_instance_tensor_ns(x, tensor, a, b) /
+           (x->tensor_start[tensor + 1] - x->tensor_start[tensor]);
+}
+
+/* A flow with its producer on a and its reader on b. */
+static mo_status add_flow(mo_loads *l, int flow, int a, int b, mo_error *err)
+{
+    const mo_instance *x = instance_of(l);
+    int64_t from = mo_places_at(&l->w->places, x->flows[flow].from, a);
+    int64_t to = mo_places_at(&l->w->places, x->flows[flow].to, b);
+    int64_t ns = flow_share_ns(l, flow, a, b);
+    int pair[2], n = 0;
+    const int *ids;
+    mo_status status = MO_OK;
+
+    if (a != b)
+        n = mo_resource_list(x, l->w->places.regime.congestion, a, b, pair,
+                             &ids);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = add_use(l, x->n_devices + ids[i], ns,
+                         l->w->head_ns[from] + x->p_ns[from],
+                         l->w->tail_ns[to] + x->p_ns[to], err);
+    return status;
+}
+
+/* What op keeps busy on device k. */
+static mo_status add_op(mo_loads *l, int op, int k, mo_error *err)
+{
+    const mo_instance *x = instance_of(l);
+    int64_t at = mo_places_at(&l->w->places, op, k);
+    mo_status status =
+        add_use(l, k, x->p_ns[at], l->w->head_ns[at], l->w->tail_ns[at], err);
+
+    for (int e = x->in_start[op]; e < x->in_start[op + 1] && status == MO_OK;
+         e++) {
+        int flow = x->in_flows[e], a = l->only[x->flows[flow].from];
+
+        if (a >= 0)
+            status = add_flow(l, flow, a, k, err);
+    }
+    for (int q = x->out_start[op];
+         l->only[op] < 0 && q < x->out_start[op + 1] && status == MO_OK; q++)
+        if (l->only[x->flows[q].to] >= 0)
+            status = add_flow(l, q, k, l->only[x->flows[q].to], err);
+    return status;
+}
+
+static mo_status find_uses(mo_loads *l, mo_error *err)
+{
+    const mo_places *p = &l->w->places;
+    mo_status status = MO_OK;
+
+    l->n_uses = 0;
+    for (int i = 0; i < p->x->n; i++)
+        l->only[i] = mo_windows_only(l->w, i);
+    for (int i = 0; i < p->x->n; i++)
+        for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
+            if (mo_places_allowed(p, i, k))
+                status = add_op(l, i, k, err);
+            l->use_start[mo_places_at(p, i, k) + 1] = l->n_uses;
+        }
+    return status;
+}
+
+/* From the beginning, from the moment given, and evenly from there on. */
+static void lay_grid(mo_loads *l, int64_t time_ns, int64_t from_ns)
+{
+    int64_t span_ns = from_ns < time_ns ? time_ns - from_ns : 0;
+
+    for (int i = 0; i < GRID; i++) {
+        l->head_ns[i] = i == 0 ? 0 : from_ns + span_ns / (GRID - 1) * (i - 1);
+        l->tail_ns[i] = span_ns / GRID * i;
+    }
+    for (int i = 0; i < l->n_resources * CELLS; i++) {
+        int64_t room_ns =
+            time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
+
+        /* Nothing is found where there is no room. */
+        l->rows[i] = room_ns > 0 ? (row){ room_ns, 0, FULL_WEIGHT, 0 }
+                                 : (row){ 0, 0, 0, 0 };
+    }
+}
+
+/* A unit of load weighs in a row: */
+static int64_t price_of(const row *r)
+{
+    return (r->weight << WEIGHT_BITS) / (r->room_ns > 0 ? r->room_ns : 1);
+}
+
+/* Returns what all rooms weigh; the price of a cell is that of all rows with no
+ * larger thresholds. */
+static wide find_prices(mo_loads *l)
+{
+    wide sum = 0;
+
+    for (int i = 0; i < l->n_resources * CELLS; i++) {
+        int h = i % CELLS / GRID, t = i % GRID;
+        int64_t own = price_of(&l->rows[i]);
+
+        sum += (wide) own * l->rows[i].room_ns;
+        l->price[i] = own + (h > 0 ? l->price[i - GRID] : 0) +
+                      (t > 0 ? l->price[i - 1] : 0) -
+                      (h > 0 && t > 0 ? l->price[i - GRID - 1] : 0);
+    }
+    return sum;
+}
+
+static wide weight_at(const mo_loads *l, int64_t at)
+{
+    wide weight = 0;
+
+    for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
+        weight += (wide) l->price[l->uses[u].cell] * l->uses[u].ns;
+    return weight;
+}
+
+static void load(mo_loads *l, int64_t at)
+{
+    for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
+        l->rows[l->uses[u].cell].load_ns += l->uses[u].ns;
+}
+
+/* Puts each op where it weighs least; returns what they weigh. */
+static wide choose_all(mo_loads *l)
+{
+    const mo_places *p = &l->w->places;
+    wide sum = 0;
+
+    for (int i = 0; i < l->n_resources * CELLS; i++)
+        l->rows[i].load_ns = 0;
+    for (int i = 0; i < p->x->n; i++) {
+        int best = -1;
+        wide least = 0;
+
+        for (int k = 0; k < p->x->n_devices; k++) {
+            wide here;
+
+            if (!mo_places_allowed(p, i, k))
+                continue;
+            here = weight_at(l, mo_places_at(p, i, k));
+            if (best < 0 || here < least) {
+                best = k;
+                least = here;
+            }
+        }
+        sum += least;
+        load(l, mo_places_at(p, i, best));
+    }
+    return sum;
+}
+
+/* Rows count what lies in their cell and in those with larger thresholds. */
+static void add_up_loads(mo_loads *l)
+{
+    for (int i = l->n_resources * CELLS - 1; i >= 0; i--)
+        if (i % GRID + 1 < GRID)
+            l->rows[i].load_ns += l->rows[i + 1].load_ns;
+    for (int i = l->n_resources * CELLS - 1; i >= 0; i--)
+        if (i % CELLS / GRID + 1 < GRID)
+            l->rows[i].load_ns += l->rows[i + GRID].load_ns;
+}
+
+/* By the ratio of load to room, within limits.  Ops that are alike change
+ * places together, so that a single load says little. */
+static void weigh_anew(row *r, int step)
+{
+    int64_t ratio = 4000;
+
+    if (step == 0)
+        r->mean_ns = r->load_ns;
+    r->mean_ns += (r->load_ns - r->mean_ns) / MEAN_OF;
+    if (r->mean_ns / 4 < r->room_ns)
+        ratio = (int64_t) ((wide) 1000 * r->mean_ns / r->room_ns);
+    if (ratio < 250)
+        ratio = 250;
+    r->weight += r->weight * (ratio - 1000) * FIRST_STEPS /
+                 (2000 * (FIRST_STEPS + step));
+}
+
+/* Returns whether the choice keeps to all rooms, so that nothing can be
+ * refuted. */
+static bool weigh_all_anew(mo_loads *l, int step)
+{
+    int64_t largest = 1;
+    bool fits = true;
+
+    for (int i = 0; i < l->n_resources * CELLS; i++) {
+        fits &= l->rows[i].load_ns <= l->rows[i].room_ns;
+        weigh_anew(&l->rows[i], step);
+        if (l->rows[i].weight > largest)
+            largest = l->rows[i].weight;
+    }
+    for (int i = 0; i < l->n_resources * CELLS; i++)
+        l->rows[i].weight = l->rows[i].weight * FULL_WEIGHT / largest;
+    return fits;
+}
+
+mo_status mo_loads_refute(mo_loads *l, int64_t time_ns, int64_t from_ns,
+                          int64_t *steps, bool *refuted, mo_error *err)
+{
+    mo_status status;
+
+    *refuted = false;
+    lay_grid(l, time_ns, from_ns);
+    status = find_uses(l, err);
+    for (int i = 0; i < WEIGHINGS && status == MO_OK; i++) {
+        wide room = find_prices(l);
+
+        *steps += (int64_t) l->n_uses + l->n_resources * CELLS;
+        if (choose_all(l) > room) {
+            *refuted = true;
+            break;
+        }
+        add_up_loads(l);
+        if (weigh_all_anew(l, i))
+            break;
+    }
+    return status;
+}

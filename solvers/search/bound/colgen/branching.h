@@ -1,0 +1,34 @@
+/*
+ * timed_split.h - which assumption to make next, where prices alone refute
+ * nothing.
+ */
+#ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCHING_H
+#define MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCHING_H
+
+#include "solvers/search/bound/colgen/column_pool.h"
+
+enum { MO_TIMED_MAX_PARTS = 2 };
+
+/*
+ * Both split a state into parts that together leave nothing out, so that the
+ * ways which have a weight in the pool are allowed by none of them as they are.
+ * *n is 0 where nothing of the kind is to be found.  The parts are the
+ * caller's; the one that is more likely to be feasible comes last.
+ */
+
+/* Whether the shared tensor comes to a device, and when: where it does so in
+ * part, or is read before it has come. */
+mo_status mo_timed_split_arrivals(const mo_timed_case *c,
+                                  const mo_timed_state *state,
+                                  const mo_timed_pool *pool,
+                                  mo_timed_state *parts[MO_TIMED_MAX_PARTS],
+                                  int *n, mo_error *err);
+
+/* How many equals run on a device: where they are so many and a half. */
+mo_status mo_timed_split_counts(const mo_timed_case *c,
+                                const mo_timed_state *state,
+                                const mo_timed_pool *pool,
+                                mo_timed_state *parts[MO_TIMED_MAX_PARTS],
+                                int *n, mo_error *err);
+
+#endif

@@ -1,0 +1,149 @@
+#include "solvers/search/bound/colgen/column_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static void free_pattern(mo_timed_pattern *p)
+{
+    if (!p)
+        return;
+    free(p->device);
+    free(p->start);
+    free(p->jobs);
+    free(p);
+}
+
+void mo_timed_pool_clear(mo_timed_pool *pool)
+{
+    for (size_t i = 0; i < pool->n; i++)
+        free_pattern(pool->patterns[i]);
+    free(pool->patterns);
+    pool->patterns = NULL;
+    pool->n = pool->room = 0;
+}
+
+/* How many starts it has. */
+static int nodes_of(const mo_timed_case *c, const mo_timed_pattern *p)
+{
+    int class = p->class, end;
+
+    if (class == MO_FREE)
+        return 1;
+    end =
+        class + 1 < c->fork->n_classes ? c->tree->root[class + 1] : c->n_nodes;
+    return end - c->tree->root[class];
+}
+
+static mo_timed_pattern *copy_of(const mo_timed_pattern *p, size_t n)
+{
+    mo_timed_pattern *copy = calloc(1, sizeof *copy);
+    size_t n_jobs = (size_t) p->n_jobs;
+
+    if (!copy)
+        return NULL;
+    copy->device = calloc(n + 1, sizeof *copy->device);
+    copy->start = calloc(n + 1, sizeof *copy->start);
+    copy->jobs = calloc(n_jobs + 1, sizeof *copy->jobs);
+    if (!copy->device || !copy->start || !copy->jobs) {
+        free_pattern(copy);
+        return NULL;
+    }
+    copy->class = p->class;
+    copy->to = p->to;
+    copy->n_jobs = p->n_jobs;
+    memcpy(copy->device, p->device, n * sizeof *p->device);
+    memcpy(copy->start, p->start, n * sizeof *p->start);
+    memcpy(copy->jobs, p->jobs, n_jobs * sizeof *p->jobs);
+    return copy;
+}
+
+mo_status mo_timed_pool_add(mo_timed_pool *pool,
+                            const mo_timed_pattern *pattern,
+                            mo_timed_pattern **copy, mo_error *err)
+{
+    mo_status status = MO_PUSH(pool->patterns, pool->n, pool->room, err);
+
+    if (status != MO_OK)
+        return status;
+    *copy = copy_of(pattern, (size_t) nodes_of(pool->c, pattern));
+    if (!*copy)
+        return mo_fail_memory(err);
+    pool->patterns[pool->n++] = *copy;
+    return MO_OK;
+}
+
+static bool has_resource(const mo_timed_case *c, int pair, int resource)
+{
+    for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++)
+        if (c->pair_resource[i] == resource)
+            return true;
+    return false;
+}
+
+/* Whether a job runs into the shared tensor where that must be under way. */
+static bool is_in_the_way(const mo_timed_case *c, const mo_timed_state *s,
+                          const mo_timed_job *job)
+{
+    for (int k = 0; k < c->n_devices; k++)
+        if (s->fate[k] == MO_TIMED_SURE && job->start < s->lo[k] &&
+            job->start + job->length > s->hi[k] - mo_timed_shared(c, k) &&
+            has_resource(c, mo_timed_pair(c, c->a, k), job->resource))
+            return true;
+    return false;
+}
+
+static bool fits_arrival(const mo_timed_case *c, const mo_timed_state *s,
+                         int device, int64_t tick)
+{
+    if (tick > c->horizon)
+        return s->fate[device] == MO_TIMED_OPEN;
+    return s->fate[device] != MO_TIMED_NEVER && tick >= s->lo[device] &&
+           tick <= s->hi[device];
+}
+
+bool mo_timed_pool_fits(const mo_timed_pool *pool, const mo_timed_pattern *p,
+                        const mo_timed_state *s)
+{
+    const mo_timed_case *c = pool->c;
+
+    if (p->class == MO_FREE)
+        return fits_arrival(c, s, p->to, p->start[0]);
+    for (int i = 0, n = nodes_of(c, p); i < n; i++) {
+        int at = mo_timed_at(c, c->tree->root[p->class] + i, p->device[i]);
+
+        if (p->start[i] < s->est[at] || p->start[i] > s->lst[at])
+            return false;
+    }
+    for (int i = 0; i < p->n_jobs; i++)
+        if (is_in_the_way(c, s, &p->jobs[i]))
+            return false;
+    return true;
+}
+
+static void move_unused(mo_timed_pool *pool, mo_timed_pattern **sorted)
+{
+    size_t n = 0;
+
+    for (int used = 0; used < 2; used++)
+        for (size_t i = 0; i < pool->n; i++)
+            if ((pool->patterns[i]->weight > 0) == used)
+                sorted[n++] = pool->patterns[i];
+    memcpy(pool->patterns, sorted, pool->n * sizeof(mo_timed_pattern *));
+}
+
+void mo_timed_pool_sort(mo_timed_pool *pool, size_t most)
+{
+    mo_timed_pattern **sorted = calloc(pool->n + 1, sizeof *sorted);
+    size_t surplus = pool->n > most ? pool->n - most : 0;
+
+    if (sorted)
+        move_unused(pool, sorted);
+    free(sorted);
+    for (size_t i = 0; i < surplus; i++)
+        free_pattern(pool->patterns[i]);
+    pool->n -= surplus;
+    memmove(pool->patterns, pool->patterns + surplus,
+            pool->n * sizeof(mo_timed_pattern *));
+}

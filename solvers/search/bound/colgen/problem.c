@@ -1,0 +1,225 @@
+#include "solvers/search/bound/colgen/problem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/resource.h"
+
+/* A few horizons can be added up. */
+#define MAX_TICKS (INT64_MAX / 16)
+
+enum { NONE = -1, MAX_RESOURCES = 100 };
+
+static int64_t ticks(const mo_timed_case *c, int64_t ns)
+{
+    return ns > c->cell ? c->horizon + 1 : ns * c->cells;
+}
+
+/* One that no other op of the case has seen gets the next number. */
+static int number_row(mo_timed_case *c, int *number_of, int row)
+{
+    if (row < 0)
+        return NONE;
+    if (number_of[row] == 0)
+        number_of[row] = ++c->n_rows;
+    return number_of[row] - 1;
+}
+
+static bool is_once(const mo_timed_case *c)
+{
+    return c->regime.tensors == MO_TENSORS_ONCE;
+}
+
+/*
+ * With tensors once, only of the shared one is known that nobody else sends it
+ * to the same device, so that its transfers can be counted.  Tensors with equal
+ * rows are as one here: the first of them to come serves all.  That is less
+ * than what happens, as it is when others just take their time.
+ */
+static mo_timed_from_u from_u(const mo_timed_case *c, int u_row)
+{
+    if (u_row == NONE || c->a == MO_FREE)
+        return MO_TIMED_NOTHING;
+    if (c->regime.congestion == MO_CONGESTION_NONE)
+        return MO_TIMED_LATER;
+    if (!is_once(c))
+        return MO_TIMED_SENT;
+    return u_row == c->fork->shared_row ? MO_TIMED_SHARED : MO_TIMED_LATER;
+}
+
+static void fill_row(mo_timed_case *c, int row, int number)
+{
+    const mo_instance *x = c->fork->places->x;
+    int k = c->n_devices;
+
+    for (int a = 0; a < k; a++)
+        for (int b = 0; b < k; b++)
+            c->send[(int64_t) number * k * k + a * k + b] =
+                a == b ? 0 : ticks(c, mo_instance_row_ns(x, row, a, b));
+}
+
+static void fill_nodes(mo_timed_case *c)
+{
+    const mo_places *places = c->fork->places;
+
+    for (int i = 0; i < c->n_nodes; i++) {
+        int op = c->tree->nodes[i].op;
+
+        c->from_u[i] = from_u(c, c->tree->nodes[i].u_row);
+        for (int k = 0; k < c->n_devices; k++) {
+            int at = mo_timed_at(c, i, k);
+
+            c->p[at] = ticks(c, mo_instance_p_ns(places->x, op, k));
+            c->allowed[at] = mo_places_allowed(places, op, k);
+        }
+    }
+}
+
+static void number_rows(mo_timed_case *c, int *number_of)
+{
+    for (int i = 0; i < c->n_nodes; i++) {
+        const mo_timed_node *node = &c->tree->nodes[i];
+        bool sent = node->reader != MO_FREE || c->b != MO_FREE;
+
+        assert(node->reader == MO_FREE || node->row >= 0);
+        c->row[i] = sent ? number_row(c, number_of, node->row) : NONE;
+        c->u_row[i] = c->from_u[i] == MO_TIMED_NOTHING
+                          ? NONE
+                          : number_row(c, number_of, node->u_row);
+        if (c->from_u[i] == MO_TIMED_SHARED)
+            c->shared_row = c->u_row[i];
+    }
+}
+
+static mo_status make_rows(mo_timed_case *c, mo_error *err)
+{
+    size_t n = (size_t) c->fork->places->x->n_comm_rows;
+    size_t pairs = (size_t) c->n_devices * (size_t) c->n_devices, size;
+    int *number_of = calloc(n + 1, sizeof *number_of);
+
+    if (!number_of)
+        return mo_fail_memory(err);
+    number_rows(c, number_of);
+    if (mo_size_mul(pairs, (size_t) c->n_rows + 1, &size))
+        c->send = calloc(size, sizeof *c->send);
+    for (size_t row = 0; row < n && c->send; row++)
+        if (number_of[row] > 0)
+            fill_row(c, (int) row, number_of[row] - 1);
+    free(number_of);
+    return c->send ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status make_pairs(mo_timed_case *c, mo_error *err)
+{
+    const mo_instance *x = c->fork->places->x;
+    mo_congestion congestion = c->regime.congestion;
+    int k = c->n_devices, two[2], n = 0;
+    const int *ids;
+
+    c->n_resources = k + mo_resource_count(x, congestion);
+    for (int pair = 0; pair < k * k; pair++) {
+        c->pair_start[pair] = n;
+        if (pair / k != pair % k)
+            n += mo_resource_list(x, congestion, pair / k, pair % k, two, &ids);
+    }
+    c->pair_start[k * k] = n;
+    c->pair_resource = calloc((size_t) n + 1, sizeof *c->pair_resource);
+    if (!c->pair_resource)
+        return mo_fail_memory(err);
+    for (int pair = 0; pair < k * k; pair++) {
+        mo_resource_list(x, congestion, pair / k, pair % k, two, &ids);
+        for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++)
+            c->pair_resource[i] = k + ids[i - c->pair_start[pair]];
+    }
+    return MO_OK;
+}
+
+static mo_status fill(mo_timed_case *c, mo_error *err)
+{
+    size_t k = (size_t) c->n_devices, n = (size_t) c->n_nodes + 1, size;
+    mo_status status;
+
+    if (!mo_size_mul(n, k, &size))
+        return mo_fail_memory(err);
+    c->p = calloc(size, sizeof *c->p);
+    c->allowed = calloc(size, sizeof *c->allowed);
+    c->row = calloc(n, sizeof *c->row);
+    c->u_row = calloc(n, sizeof *c->u_row);
+    c->from_u = calloc(n, sizeof *c->from_u);
+    c->pair_start = calloc(k * k + 1, sizeof *c->pair_start);
+    if (!c->p || !c->allowed || !c->row || !c->u_row || !c->from_u ||
+        !c->pair_start)
+        return mo_fail_memory(err);
+    fill_nodes(c);
+    status = make_pairs(c, err);
+    return status == MO_OK ? make_rows(c, err) : status;
+}
+
+/* With very many channels or links, each is seldom full, and they are left out:
+ * what they exclude is then allowed. */
+static mo_regime regime_for(const mo_instance *x, const mo_regime *regime)
+{
+    mo_regime simple = *regime;
+
+    if (mo_resource_count(x, regime->congestion) > MAX_RESOURCES)
+        simple.congestion = MO_CONGESTION_NONE;
+    return simple;
+}
+
+mo_status mo_timed_case_make(const mo_fork *fork, const mo_timed_tree *tree,
+                             const mo_regime *regime, int a, int b,
+                             int64_t time_ns, int cells, mo_timed_case **made,
+                             mo_error *err)
+{
+    mo_timed_case *c;
+    mo_status status;
+
+    *made = NULL;
+    if (time_ns < 1 || time_ns > MAX_TICKS / cells)
+        return MO_OK;
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return mo_fail_memory(err);
+    c->fork = fork;
+    c->tree = tree;
+    c->regime = regime_for(fork->places->x, regime);
+    c->a = a;
+    c->b = b;
+    c->n_devices = fork->places->x->n_devices;
+    c->n_nodes = tree->n;
+    c->cells = cells;
+    c->cell = time_ns;
+    c->horizon = time_ns * cells;
+    c->shared_row = NONE;
+    status = fill(c, err);
+    if (status == MO_OK)
+        *made = c;
+    else
+        mo_timed_case_free(c);
+    return status;
+}
+
+void mo_timed_case_free(mo_timed_case *c)
+{
+    if (!c)
+        return;
+    free(c->pair_start);
+    free(c->pair_resource);
+    free(c->send);
+    free(c->row);
+    free(c->u_row);
+    free(c->from_u);
+    free(c->p);
+    free(c->allowed);
+    free(c);
+}
+
+bool mo_timed_pairs_meet(const mo_timed_case *c, int pair, int other)
+{
+    for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++)
+        for (int j = c->pair_start[other]; j < c->pair_start[other + 1]; j++)
+            if (c->pair_resource[i] == c->pair_resource[j])
+                return true;
+    return false;
+}

@@ -1,0 +1,316 @@
+#include "solvers/search/bound/forkjoin/fork_join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "solvers/search/bound/forkjoin/in_forest.h"
+
+/*
+ * Each tree of the forest is a branch.  Trees are equal where their forms are:
+ * an op's is its times and devices, its rows, and the forms of what it reads,
+ * sorted.  Forms are numbered as they are met, by what they hold and not by a
+ * hash of it.
+ */
+
+enum { NONE = -1, CROWD = 4 }; /* so many are a crowd */
+
+typedef struct child {
+    int form, place;
+} child;
+
+/* Ops are known by their place in the segment. */
+typedef struct finder {
+    const mo_places *places;
+    const mo_segment *segment;
+    mo_forest forest;
+    int *child_start; /* n + 1 */
+    child *children;
+    int *form;
+    mo_arena *arena; /* owns the texts of the tables */
+    mo_intern *times, *forms;
+    int64_t *key_ns; /* by device */
+    int *key;        /* of a form */
+} finder;
+
+/* child_start[i] counts up to the end of i's list while it is filled. */
+static void list_children(finder *f)
+{
+    int n = f->segment->n, sum = 0;
+
+    for (int i = 0; i < n; i++)
+        if (f->forest.reader[i] != MO_FREE)
+            f->child_start[f->forest.reader[i] + 1]++;
+    for (int i = 0; i <= n; i++)
+        f->child_start[i] = sum += f->child_start[i];
+    for (int i = n - 1; i >= 0; i--)
+        if (f->forest.reader[i] != MO_FREE)
+            f->children[--f->child_start[f->forest.reader[i] + 1]].place = i;
+    memmove(f->child_start, f->child_start + 1,
+            (size_t) n * sizeof *f->child_start);
+    f->child_start[n] = sum;
+}
+
+static int compare_children(const void *a, const void *b)
+{
+    const child *s = a, *t = b;
+
+    if (s->form != t->form)
+        return s->form < t->form ? -1 : 1;
+    return (s->place > t->place) - (s->place < t->place);
+}
+
+/* What an op takes where it may be. */
+static mo_status number_times(finder *f, int op, int *number, mo_error *err)
+{
+    const mo_instance *x = f->places->x;
+    size_t size = (size_t) x->n_devices * sizeof *f->key_ns;
+
+    for (int k = 0; k < x->n_devices; k++)
+        f->key_ns[k] = mo_places_allowed(f->places, op, k)
+                           ? mo_instance_p_ns(x, op, k)
+                           : -1;
+    return mo_intern_put(f->times, (const char *) f->key_ns, size, number, err);
+}
+
+static mo_status find_form(finder *f, int place, mo_error *err)
+{
+    int first = f->child_start[place], last = f->child_start[place + 1];
+    size_t n = 0, size;
+    mo_status status = number_times(f, f->segment->ops[place], f->key, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int i = first; i < last; i++)
+        f->children[i].form = f->form[f->children[i].place];
+    if (last > first)
+        qsort(f->children + first, (size_t) (last - first), sizeof *f->children,
+              compare_children);
+    n++;
+    f->key[n++] = f->forest.row[place];
+    f->key[n++] = f->forest.u_row[place];
+    for (int i = first; i < last; i++)
+        f->key[n++] = f->children[i].form;
+    size = n * sizeof *f->key;
+    return mo_intern_put(f->forms, (const char *) f->key, size, &f->form[place],
+                         err);
+}
+
+static mo_status find_forms(finder *f, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < f->segment->n && status == MO_OK; i++)
+        status = find_form(f, i, err);
+    return status;
+}
+
+/*
+ * Writes the tree's places, each behind those that it reads: from the root on,
+ * level by level with sorted children, and turned round.  Trees of one form
+ * come in one order.  Returns how many there are.
+ */
+static int write_tree(const finder *f, int root, int *places, int *readers)
+{
+    int n = 0;
+
+    places[n] = root;
+    readers[n++] = NONE;
+    for (int i = 0; i < n; i++)
+        for (int c = f->child_start[places[i]];
+             c < f->child_start[places[i] + 1]; c++) {
+            places[n] = f->children[c].place;
+            readers[n++] = i;
+        }
+    for (int i = 0, j = n - 1; i < j; i++, j--) {
+        int place = places[i], reader = readers[i];
+        places[i] = places[j];
+        places[j] = place;
+        readers[i] = readers[j];
+        readers[j] = reader;
+    }
+    for (int i = 0; i < n; i++)
+        readers[i] = readers[i] == NONE ? MO_FREE : n - 1 - readers[i];
+    return n;
+}
+
+static mo_status begin_class(const finder *f, mo_fork_class *class,
+                             const int *places, const int *readers,
+                             mo_error *err)
+{
+    class->ops = calloc((size_t) class->n, sizeof *class->ops);
+    class->members = calloc((size_t) class->n * (size_t) class->count,
+                            sizeof *class->members);
+    if (!class->ops || !class->members)
+        return mo_fail_memory(err);
+    for (int j = 0; j < class->n; j++)
+        class->ops[j] = (mo_fork_op){ f->segment->ops[places[j]], readers[j],
+                                      f->forest.row[places[j]],
+                                      f->forest.u_row[places[j]] };
+    return MO_OK;
+}
+
+/* class_of: by form, where its class is, or NONE.  Counts its trees. */
+static void count_trees(const finder *f, mo_fork *fork, int *class_of)
+{
+    for (int i = 0; i < f->segment->n; i++) {
+        int *class = &class_of[f->form[i]];
+
+        if (f->forest.reader[i] != MO_FREE)
+            continue;
+        if (*class == NONE)
+            *class = fork->n_classes++;
+        fork->classes[*class].count++;
+    }
+}
+
+static mo_status add_trees(const finder *f, mo_fork *fork, const int *class_of,
+                           int *scratch, mo_error *err)
+{
+    int *places = scratch, *readers = scratch + f->segment->n + 1;
+    int *seen = readers + f->segment->n + 1; /* trees, by class */
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < f->segment->n && status == MO_OK; i++) {
+        int at = class_of[f->form[i]];
+        mo_fork_class *class = &fork->classes[at];
+
+        if (f->forest.reader[i] != MO_FREE)
+            continue;
+        class->n = write_tree(f, i, places, readers);
+        if (seen[at] == 0)
+            status = begin_class(f, class, places, readers, err);
+        for (int j = 0; status == MO_OK && j < class->n; j++)
+            class->members[seen[at] * class->n + j] =
+                f->segment->ops[places[j]];
+        seen[at]++;
+    }
+    return status;
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+    const mo_fork_class *s = a, *t = b;
+    int64_t n = (int64_t) s->n * s->count, m = (int64_t) t->n * t->count;
+
+    if (n != m)
+        return n > m ? -1 : 1;
+    return (s->members[0] > t->members[0]) - (s->members[0] < t->members[0]);
+}
+
+static mo_status make_classes(const finder *f, mo_fork *fork, mo_error *err)
+{
+    size_t n_forms = (size_t) mo_intern_count(f->forms) + 1;
+    size_t n = (size_t) f->segment->n + 1;
+    int *class_of = malloc(n_forms * sizeof *class_of);
+    int *scratch = calloc(n, 3 * sizeof *scratch);
+    mo_status status;
+
+    fork->classes = calloc(n, sizeof *fork->classes);
+    if (class_of && scratch && fork->classes) {
+        for (size_t i = 0; i < n_forms; i++)
+            class_of[i] = NONE;
+        count_trees(f, fork, class_of);
+        status = add_trees(f, fork, class_of, scratch, err);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    if (status == MO_OK && fork->n_classes > 0)
+        qsort(fork->classes, (size_t) fork->n_classes, sizeof *fork->classes,
+              compare_classes);
+    free(class_of);
+    free(scratch);
+    return status;
+}
+
+static mo_status make_fork(const finder *f, mo_fork **fork, mo_error *err)
+{
+    mo_fork *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->places = f->places;
+    made->segment = *f->segment;
+    made->shared_row = f->forest.shared_row;
+    made->relaxed = f->forest.relaxed;
+    status = make_classes(f, made, err);
+    if (status == MO_OK)
+        *fork = made;
+    else
+        mo_fork_free(made);
+    return status;
+}
+
+static mo_status begin(finder *f, mo_error *err)
+{
+    size_t n = (size_t) f->segment->n + 2;
+    size_t devices = (size_t) f->places->x->n_devices;
+    int *numbers = calloc(n, 6 * sizeof *numbers);
+
+    f->forest.reader = numbers;
+    f->children = calloc(n, sizeof *f->children);
+    f->key_ns = calloc(devices + 1, sizeof *f->key_ns);
+    f->arena = mo_arena_new();
+    f->times = f->arena ? mo_intern_new(f->arena) : NULL;
+    f->forms = f->arena ? mo_intern_new(f->arena) : NULL;
+    if (!numbers || !f->children || !f->key_ns || !f->times || !f->forms)
+        return mo_fail_memory(err);
+    f->forest.row = numbers + n;
+    f->forest.u_row = numbers + 2 * n;
+    f->child_start = numbers + 3 * n;
+    f->form = numbers + 4 * n;
+    f->key = numbers + 5 * n;
+    return MO_OK;
+}
+
+static void end(finder *f)
+{
+    mo_intern_free(f->times);
+    mo_intern_free(f->forms);
+    mo_arena_free(f->arena);
+    free(f->forest.reader);
+    free(f->children);
+    free(f->key_ns);
+}
+
+mo_status mo_fork_find(const mo_places *places, const mo_segment *segment,
+                       mo_fork **fork, mo_error *err)
+{
+    finder f = { .places = places, .segment = segment };
+    mo_status status = begin(&f, err);
+
+    if (status == MO_OK)
+        status = mo_forest_find(places, segment, &f.forest, err);
+    if (status == MO_OK) {
+        list_children(&f);
+        status = find_forms(&f, err);
+    }
+    if (status == MO_OK)
+        status = make_fork(&f, fork, err);
+    end(&f);
+    return status;
+}
+
+void mo_fork_free(mo_fork *fork)
+{
+    if (!fork)
+        return;
+    for (int c = 0; fork->classes && c < fork->n_classes; c++) {
+        free(fork->classes[c].ops);
+        free(fork->classes[c].members);
+    }
+    free(fork->classes);
+    free(fork);
+}
+
+bool mo_fork_is_crowd(const mo_fork *fork)
+{
+    int64_t equal = 0;
+
+    for (int c = 0; c < fork->n_classes; c++)
+        if (fork->classes[c].count >= CROWD)
+            equal += (int64_t) fork->classes[c].count * fork->classes[c].n;
+    return 2 * equal > fork->segment.n;
+}

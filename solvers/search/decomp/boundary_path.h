@@ -1,0 +1,37 @@
+/*
+ * path.h - the shortest way through the pieces, from state to state at the cuts
+ * between them.
+ */
+#ifndef MO_SOLVERS_SEARCH_DECOMP_BOUNDARY_PATH_H
+#define MO_SOLVERS_SEARCH_DECOMP_BOUNDARY_PATH_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "solvers/search/decomp/segmentation.h"
+
+typedef struct mo_path {
+    const mo_pieces *pieces;
+    int n_states;
+    const int64_t **tables; /* by kind: times by pair of states, INT64_MAX for
+                               what cannot be; for the caller to set */
+    int *state;             /* by cut: of the way found last */
+    unsigned char *from;    /* by piece and state behind it: the state before */
+    int64_t *now, *next;    /* by state */
+} mo_path;
+
+enum { MO_MOST_STATES = 64 };
+
+/* pieces must outlive it; at most MO_MOST_STATES states. */
+mo_status mo_path_new(const mo_pieces *pieces, int n_states, mo_path **path,
+                      mo_error *err);
+void mo_path_free(mo_path *path);
+
+/* Its length by the tables, INT64_MAX where there is none; fills state.  Of
+ * ways that are as short, the one with smaller states, from the end on. */
+int64_t mo_path_find(mo_path *path);
+
+/* The pair of states that the way found last takes through a piece. */
+int mo_path_pair(const mo_path *path, int piece);
+
+#endif

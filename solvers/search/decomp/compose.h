@@ -1,0 +1,24 @@
+/*
+ * stitch.h - a schedule of the whole out of those of its pieces, and back.
+ */
+#ifndef MO_SOLVERS_SEARCH_DECOMP_COMPOSE_H
+#define MO_SOLVERS_SEARCH_DECOMP_COMPOSE_H
+
+#include "base/error.h"
+#include "schedule/schedule.h"
+#include "solvers/search/decomp/segment_class.h"
+#include "solvers/search/decomp/boundary_path.h"
+
+/* The best schedules of the pairs that the path takes, one behind the other, or
+ * the variants of them by piece; left-shifted but for live memory.  Each of
+ * those pairs has one. */
+mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
+                    const unsigned char *variants, mo_schedule **schedule,
+                    mo_error *err);
+
+/* Takes the schedule apart: where a piece of it is better than what its kind
+ * has for these devices, and by itself within memory, it is kept there. */
+mo_status mo_unstitch(mo_kinds *kinds, const mo_schedule *schedule,
+                      mo_error *err);
+
+#endif

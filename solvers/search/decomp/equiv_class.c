@@ -1,0 +1,159 @@
+#include "solvers/search/decomp/equiv_class.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/digest.h"
+
+typedef struct known {
+    uint64_t digest;
+    int first;
+} known;
+
+struct mo_alike {
+    mo_alike_write *write;
+    void *context;
+    known *kinds;
+    size_t n, room;
+    int *slots; /* kinds by digest, open addressing; -1: free */
+    size_t n_slots;
+    mo_numbers fresh, old;
+};
+
+enum { FIRST_SLOTS = 64 };
+
+mo_status mo_numbers_put(mo_numbers *numbers, int64_t number, mo_error *err)
+{
+    mo_status status = MO_PUSH(numbers->items, numbers->n, numbers->room, err);
+
+    if (status == MO_OK)
+        numbers->items[numbers->n++] = number;
+    return status;
+}
+
+mo_status mo_alike_new(mo_alike_write *write, void *context, mo_alike **alike,
+                       mo_error *err)
+{
+    mo_alike *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return mo_fail_memory(err);
+    a->write = write;
+    a->context = context;
+    *alike = a;
+    return MO_OK;
+}
+
+void mo_alike_free(mo_alike *a)
+{
+    if (!a)
+        return;
+    free(a->kinds);
+    free(a->slots);
+    free(a->fresh.items);
+    free(a->old.items);
+    free(a);
+}
+
+int mo_alike_n(const mo_alike *a)
+{
+    return (int) a->n;
+}
+
+int mo_alike_first(const mo_alike *a, int kind)
+{
+    return a->kinds[kind].first;
+}
+
+static void put_into_slot(mo_alike *a, int kind)
+{
+    size_t at = (size_t) a->kinds[kind].digest & (a->n_slots - 1);
+
+    while (a->slots[at] >= 0)
+        at = (at + 1) & (a->n_slots - 1);
+    a->slots[at] = kind;
+}
+
+/* Twice as many slots, so that half of them stay free. */
+static mo_status grow(mo_alike *a, mo_error *err)
+{
+    size_t n_slots = a->n_slots ? 2 * a->n_slots : FIRST_SLOTS;
+    int *slots = malloc(n_slots * sizeof *slots);
+
+    if (!slots)
+        return mo_fail_memory(err);
+    memset(slots, 0xff, n_slots * sizeof *slots);
+    free(a->slots);
+    a->slots = slots;
+    a->n_slots = n_slots;
+    for (size_t kind = 0; kind < a->n; kind++)
+        put_into_slot(a, (int) kind);
+    return MO_OK;
+}
+
+static mo_status is_same(mo_alike *a, int kind, bool *same, mo_error *err)
+{
+    mo_status status;
+
+    a->old.n = 0;
+    status = a->write(a->context, a->kinds[kind].first, &a->old, err);
+    *same = status == MO_OK && a->old.n == a->fresh.n &&
+            (a->old.n == 0 || memcmp(a->old.items, a->fresh.items,
+                                     a->old.n * sizeof *a->old.items) == 0);
+    return status;
+}
+
+/* The kind of what is in fresh, or -1. */
+static mo_status look_up(mo_alike *a, uint64_t digest, int *kind, mo_error *err)
+{
+    size_t at = (size_t) digest & (a->n_slots - 1);
+
+    for (; a->slots[at] >= 0; at = (at + 1) & (a->n_slots - 1)) {
+        bool same = false;
+        mo_status status = MO_OK;
+
+        if (a->kinds[a->slots[at]].digest == digest)
+            status = is_same(a, a->slots[at], &same, err);
+        if (status != MO_OK)
+            return status;
+        if (same) {
+            *kind = a->slots[at];
+            return MO_OK;
+        }
+    }
+    *kind = -1;
+    return MO_OK;
+}
+
+static mo_status add(mo_alike *a, uint64_t digest, int thing, int *kind,
+                     mo_error *err)
+{
+    mo_status status = MO_PUSH(a->kinds, a->n, a->room, err);
+
+    if (status != MO_OK)
+        return status;
+    *kind = (int) a->n;
+    a->kinds[a->n++] = (known){ digest, thing };
+    put_into_slot(a, *kind);
+    return MO_OK;
+}
+
+mo_status mo_alike_kind(mo_alike *a, int thing, int *kind, mo_error *err)
+{
+    mo_status status = MO_OK;
+    uint64_t digest;
+
+    if (2 * (a->n + 1) > a->n_slots)
+        status = grow(a, err);
+    a->fresh.n = 0;
+    if (status == MO_OK)
+        status = a->write(a->context, thing, &a->fresh, err);
+    if (status != MO_OK)
+        return status;
+    digest = mo_digest_of(a->fresh.items, a->fresh.n * sizeof *a->fresh.items);
+    status = look_up(a, digest, kind, err);
+    return status == MO_OK && *kind < 0 ? add(a, digest, thing, kind, err)
+                                        : status;
+}

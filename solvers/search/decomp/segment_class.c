@@ -1,0 +1,354 @@
+#include "solvers/search/decomp/segment_class.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/allowed_devices.h"
+
+bool mo_direct_queues(const mo_instance *x, const mo_regime *regime, int from,
+                      int to)
+{
+    const int *route;
+
+    if (regime->congestion != MO_CONGESTION_LINK)
+        return regime->congestion != MO_CONGESTION_NONE;
+    route = x->route_start + (int64_t) from * x->n_devices + to;
+    return route[1] > route[0];
+}
+
+int64_t mo_direct_ns(const mo_instance *x, const mo_regime *regime, int u,
+                     int from, int to)
+{
+    bool once = regime->tensors == MO_TENSORS_ONCE;
+    int64_t sum_ns = 0, longest_ns = 0;
+
+    if (from == to)
+        return 0;
+    /* All flows go to v, so that each is another tensor. */
+    for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
+        int64_t ns = mo_schedule_item_ns(
+            x, regime, once ? x->flows[q].tensor : q, from, to);
+
+        sum_ns += ns;
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    return mo_direct_queues(x, regime, from, to) ? sum_ns : longest_ns;
+}
+
+/* All by itself, op could be there. */
+static bool may_be(const mo_kinds *kinds, int op, int device)
+{
+    const mo_instance *x = kinds->x;
+
+    return (x->pin[op] == MO_FREE || x->pin[op] == device) &&
+           (kinds->regime.memory == MO_MEMORY_NONE ||
+            mo_places_resident(x, kinds->regime.memory, op) <=
+                x->capacity_bytes[device]);
+}
+
+/* u and v of the piece, in the whole, may be on a and b. */
+static bool is_possible(const mo_kinds *kinds, int u, int v, int a, int b)
+{
+    const int *device = kinds->states->device, *group = kinds->x->group;
+
+    if (u == MO_FREE ? a > 0 : !may_be(kinds, u, device[a]))
+        return false;
+    if (v == MO_FREE ? b > 0 : !may_be(kinds, v, device[b]))
+        return false;
+    return u == MO_FREE || v == MO_FREE || group[u] == MO_FREE ||
+           group[u] != group[v] || a == b;
+}
+
+/* Nothing between u and v: from the one to the other, and v itself. */
+static int64_t direct_time(const mo_kinds *kinds, int u, int v, int a, int b)
+{
+    const int *device = kinds->states->device;
+    int64_t ns = 0;
+
+    if (v == MO_FREE)
+        return 0;
+    if (u != MO_FREE)
+        ns = mo_direct_ns(kinds->x, &kinds->regime, u, device[a], device[b]);
+    return ns + mo_instance_p_ns(kinds->x, v, device[b]);
+}
+
+static void fill_times(const mo_kinds *kinds, mo_kind *kind, int piece)
+{
+    int u = mo_pieces_u(kinds->pieces, piece), n = kinds->states->n;
+    int v = mo_pieces_v(kinds->pieces, piece);
+
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            int pair = a * n + b;
+            bool possible = is_possible(kinds, u, v, a, b);
+
+            kind->upper_ns[pair] = INT64_MAX;
+            kind->lower_ns[pair] = possible ? 0 : INT64_MAX;
+            if (possible && !kind->part)
+                kind->upper_ns[pair] = direct_time(kinds, u, v, a, b);
+        }
+}
+
+/* Groups by new numbers, so that nobody looks for those of the whole here.
+ * number, by group of the whole, is all MO_FREE before and after. */
+static void renumber_groups(mo_instance *x, int *number)
+{
+    int n = 0;
+
+    for (int i = 0; i < x->n; i++)
+        if (x->group[i] != MO_FREE && number[x->group[i]] == MO_FREE)
+            number[x->group[i]] = n++;
+    for (int i = 0; i < x->n; i++)
+        if (x->group[i] != MO_FREE)
+            x->group[i] = number[x->group[i]];
+    x->n_groups = n;
+}
+
+static void forget_numbers(const mo_instance *whole, int first, int n,
+                           int *number)
+{
+    for (int i = first; i < first + n; i++)
+        if (whole->group[i] != MO_FREE)
+            number[whole->group[i]] = MO_FREE;
+}
+
+static mo_status make_part(const mo_kinds *kinds, mo_kind *kind, int piece,
+                           int *group_number, mo_error *err)
+{
+    int first = mo_pieces_first(kinds->pieces, piece), n = kind->n;
+    int *ops = malloc((size_t) n * sizeof *ops);
+    mo_status status;
+
+    if (!ops)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++)
+        ops[i] = first + i;
+    status =
+        mo_part_make(kinds->x, ops, n, kind->u != MO_FREE, &kind->part, err);
+    free(ops);
+    if (status == MO_OK) {
+        renumber_groups(kind->part->x, group_number);
+        forget_numbers(kinds->x, first, n, group_number);
+    }
+    return status;
+}
+
+static mo_status reserve(const mo_kinds *kinds, mo_kind *kind, mo_error *err)
+{
+    size_t n = (size_t) kinds->states->n * (size_t) kinds->states->n;
+
+    kind->upper_ns = mo_arena_array(kinds->arena, n, sizeof *kind->upper_ns);
+    kind->lower_ns = kind->upper_ns;
+    if (kind->part) {
+        kind->lower_ns =
+            mo_arena_array(kinds->arena, n, sizeof *kind->lower_ns);
+        kind->pairs = mo_arena_array(kinds->arena, n, sizeof *kind->pairs);
+    }
+    return kind->upper_ns && kind->lower_ns && (!kind->part || kind->pairs)
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static mo_status make_kind(const mo_kinds *kinds, mo_kind *kind, int piece,
+                           int *group_number, mo_error *err)
+{
+    const mo_pieces *p = kinds->pieces;
+    bool has_u = mo_pieces_u(p, piece) != MO_FREE;
+    bool has_v = mo_pieces_v(p, piece) != MO_FREE;
+    mo_status status = MO_OK;
+
+    kind->n = mo_pieces_last(p, piece) - mo_pieces_first(p, piece) + 1;
+    kind->u = has_u ? 0 : MO_FREE;
+    kind->v = has_v ? kind->n - 1 : MO_FREE;
+    if (kind->n > has_u + has_v)
+        status = make_part(kinds, kind, piece, group_number, err);
+    if (status == MO_OK)
+        status = reserve(kinds, kind, err);
+    if (status == MO_OK)
+        fill_times(kinds, kind, piece);
+    return status;
+}
+
+static mo_status make_all(mo_kinds *kinds, mo_error *err)
+{
+    size_t n_groups = (size_t) kinds->x->n_groups + 1;
+    int *group_number = malloc(n_groups * sizeof *group_number);
+    mo_status status = group_number ? MO_OK : mo_fail_memory(err);
+
+    for (size_t g = 0; g < n_groups && group_number; g++)
+        group_number[g] = MO_FREE;
+    for (int i = 0; i < kinds->n && status == MO_OK; i++)
+        status = make_kind(kinds, &kinds->kinds[i], kinds->pieces->first[i],
+                           group_number, err);
+    free(group_number);
+    return status;
+}
+
+mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
+                        const mo_regime *regime, bool keep_variants,
+                        mo_kinds **kinds, mo_error *err)
+{
+    mo_kinds *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    *made = (mo_kinds){ .x = pieces->x,
+                        .regime = *regime,
+                        .pieces = pieces,
+                        .states = states,
+                        .keep_variants = keep_variants,
+                        .n = pieces->n_kinds };
+    made->kinds = calloc((size_t) made->n, sizeof *made->kinds);
+    made->arena = mo_arena_new();
+    status =
+        made->kinds && made->arena ? make_all(made, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        *kinds = made;
+    else
+        mo_kinds_free(made);
+    return status;
+}
+
+static void clear(const mo_kinds *kinds, mo_kind *kind)
+{
+    int n = kinds->states->n * kinds->states->n;
+
+    for (int pair = 0; pair < n && kind->pairs; pair++) {
+        mo_variant *variants = kind->pairs[pair].variants;
+
+        if (!variants)
+            mo_schedule_free(kind->pairs[pair].best);
+        for (int k = 0; variants && k < kinds->x->n_devices; k++)
+            mo_schedule_free(variants[k].schedule);
+    }
+    mo_part_free(kind->part);
+}
+
+void mo_kinds_free(mo_kinds *kinds)
+{
+    if (!kinds)
+        return;
+    for (int i = 0; i < kinds->n && kinds->kinds; i++)
+        clear(kinds, &kinds->kinds[i]);
+    mo_arena_free(kinds->arena);
+    free(kinds->kinds);
+    free(kinds);
+}
+
+/* op and all of its group; false when one of them is pinned elsewhere. */
+static bool pin(const mo_instance *x, int op, int device, int *pins)
+{
+    bool may = true;
+
+    for (int i = 0; i < x->n; i++)
+        if (i == op ||
+            (x->group[op] != MO_FREE && x->group[i] == x->group[op])) {
+            may = may && (pins[i] == MO_FREE || pins[i] == device);
+            pins[i] = device;
+        }
+    return may;
+}
+
+mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
+                         mo_instance *x, bool *possible, mo_error *err)
+{
+    const mo_states *states = kinds->states;
+    int a = pair / states->n, b = pair % states->n;
+
+    *x = *kind->part->x;
+    x->pin = malloc((size_t) x->n * sizeof *x->pin);
+    if (!x->pin)
+        return mo_fail_memory(err);
+    memcpy(x->pin, kind->part->x->pin, (size_t) x->n * sizeof *x->pin);
+    *possible = kind->lower_ns[pair] != INT64_MAX;
+    if (kind->u != MO_FREE)
+        *possible &= pin(x, kind->u, states->device[a], x->pin);
+    if (kind->v != MO_FREE)
+        *possible &= pin(x, kind->v, states->device[b], x->pin);
+    return MO_OK;
+}
+
+static mo_status reserve_variants(const mo_kinds *kinds, mo_pair *pair,
+                                  mo_error *err)
+{
+    size_t n = (size_t) kinds->x->n_devices;
+    int64_t *bytes;
+
+    if (pair->variants)
+        return MO_OK;
+    pair->variants = mo_arena_array(kinds->arena, n, sizeof *pair->variants);
+    bytes = mo_arena_array(kinds->arena, n * n, sizeof *bytes);
+    if (!pair->variants || !bytes) {
+        pair->variants = NULL;
+        return mo_fail_memory(err);
+    }
+    for (size_t k = 0; k < n; k++)
+        pair->variants[k].bytes = bytes + k * n;
+    return MO_OK;
+}
+
+/* Fills bytes by device; returns the device with most of them. */
+static int find_bytes(const mo_kinds *kinds, const mo_kind *kind,
+                      const mo_schedule *s, int64_t *bytes)
+{
+    int most = 0;
+
+    memset(bytes, 0, (size_t) kinds->x->n_devices * sizeof *bytes);
+    for (int i = 0; i < s->n; i++)
+        bytes[s->device[i]] +=
+            mo_places_resident(kind->part->x, kinds->regime.memory, i);
+    for (int k = 1; k < kinds->x->n_devices; k++)
+        most = bytes[k] > bytes[most] ? k : most;
+    return most;
+}
+
+/* A new best comes only to where it is the best of its own, too. */
+static mo_status keep_variant(const mo_kinds *kinds, mo_kind *kind,
+                              mo_pair *pair, mo_schedule *schedule,
+                              mo_error *err)
+{
+    size_t size = (size_t) kinds->x->n_devices * sizeof(int64_t);
+    int64_t *bytes = malloc(size);
+    mo_status status =
+        bytes ? reserve_variants(kinds, pair, err) : mo_fail_memory(err);
+    mo_variant *variant;
+
+    if (status != MO_OK) {
+        free(bytes);
+        mo_schedule_free(schedule);
+        return status;
+    }
+    variant = &pair->variants[find_bytes(kinds, kind, schedule, bytes)];
+    if (!variant->schedule ||
+        schedule->makespan_ns < variant->schedule->makespan_ns) {
+        memcpy(variant->bytes, bytes, size);
+        if (!pair->best || schedule->makespan_ns < pair->best->makespan_ns)
+            pair->best = schedule;
+        mo_schedule_free(variant->schedule);
+        variant->schedule = schedule;
+    } else {
+        mo_schedule_free(schedule);
+    }
+    free(bytes);
+    return MO_OK;
+}
+
+mo_status mo_kind_improve(const mo_kinds *kinds, mo_kind *kind, int number,
+                          mo_schedule *schedule, mo_error *err)
+{
+    mo_pair *pair = &kind->pairs[number];
+    mo_status status = MO_OK;
+
+    if (schedule && kinds->keep_variants) {
+        status = keep_variant(kinds, kind, pair, schedule, err);
+    } else if (schedule && schedule->makespan_ns < kind->upper_ns[number]) {
+        mo_schedule_free(pair->best);
+        pair->best = schedule;
+    } else {
+        mo_schedule_free(schedule);
+    }
+    if (pair->best)
+        kind->upper_ns[number] = pair->best->makespan_ns;
+    return status;
+}

@@ -1,0 +1,233 @@
+#include "solvers/search/decomp/segmentation.h"
+
+#include <stdlib.h>
+
+#include "graph/cut.h"
+#include "solvers/search/decomp/equiv_class.h"
+
+/* While kinds are told apart. */
+typedef struct writer {
+    const mo_pieces *pieces;
+    mo_regime regime;
+    int *group_number; /* by group: within the piece, from 1 on */
+    int64_t *seen;     /* by group: the writing that the number is from */
+    int64_t writing;
+    int n_groups; /* in the piece */
+} writer;
+
+/* Groups are numbered as they are met in the piece. */
+static int number_of_group(writer *w, int op)
+{
+    int group = w->pieces->x->group[op];
+
+    if (group == MO_FREE)
+        return 0;
+    if (w->seen[group] != w->writing) {
+        w->seen[group] = w->writing;
+        w->group_number[group] = ++w->n_groups;
+    }
+    return w->group_number[group];
+}
+
+/* What u takes belongs to the piece before. */
+static mo_status write_own(const writer *w, int op, mo_numbers *to,
+                           mo_error *err)
+{
+    const mo_instance *x = w->pieces->x;
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
+        status = mo_numbers_put(to, mo_instance_p_ns(x, op, k), err);
+    if (w->regime.memory != MO_MEMORY_NONE && status == MO_OK)
+        status = mo_numbers_put(to, x->memory_bytes[op], err);
+    if (w->regime.memory == MO_MEMORY_LIVE && status == MO_OK)
+        status = mo_numbers_put(to, x->weight_bytes[op], err);
+    return status;
+}
+
+static mo_status write_flow(const writer *w, int first, int flow,
+                            mo_numbers *to, mo_error *err)
+{
+    const mo_instance *x = w->pieces->x;
+    int tensor = x->flows[flow].tensor;
+    mo_status status = mo_numbers_put(to, x->flows[flow].to - first, err);
+
+    if (status == MO_OK)
+        status = mo_numbers_put(
+            to, tensor - x->flows[x->out_start[x->flows[flow].from]].tensor,
+            err);
+    if (status == MO_OK)
+        status = mo_numbers_put(to,
+                                w->regime.tensors == MO_TENSORS_ONCE
+                                    ? x->tensor_row[tensor]
+                                    : x->flow_row[flow],
+                                err);
+    if (status == MO_OK && w->regime.memory == MO_MEMORY_LIVE)
+        status = mo_numbers_put(to, x->tensor_bytes[tensor], err);
+    return status;
+}
+
+static mo_status write_flows(const writer *w, int first, int op, mo_numbers *to,
+                             mo_error *err)
+{
+    const mo_instance *x = w->pieces->x;
+    mo_status status =
+        mo_numbers_put(to, x->out_start[op + 1] - x->out_start[op], err);
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
+         q++)
+        status = write_flow(w, first, q, to, err);
+    return status;
+}
+
+static mo_status write_piece(void *context, int piece, mo_numbers *to,
+                             mo_error *err)
+{
+    writer *w = context;
+    const mo_pieces *p = w->pieces;
+    int u = mo_pieces_u(p, piece), v = mo_pieces_v(p, piece);
+    int first = mo_pieces_first(p, piece), last = mo_pieces_last(p, piece);
+    mo_status status =
+        mo_numbers_put(to, (u != MO_FREE) * 2 + (v != MO_FREE), err);
+
+    w->n_groups = 0;
+    w->writing++;
+    for (int i = first; i <= last && status == MO_OK; i++) {
+        status = mo_numbers_put(to, p->x->pin[i], err);
+        if (status == MO_OK)
+            status = mo_numbers_put(to, number_of_group(w, i), err);
+        if (status == MO_OK && i != u)
+            status = write_own(w, i, to, err);
+        if (status == MO_OK && i != v)
+            status = write_flows(w, first, i, to, err);
+    }
+    return status;
+}
+
+static mo_status count_kinds(mo_pieces *p, const mo_alike *alike, mo_error *err)
+{
+    p->n_kinds = mo_alike_n(alike);
+    p->first = calloc((size_t) p->n_kinds + 1, sizeof *p->first);
+    p->count = calloc((size_t) p->n_kinds + 1, sizeof *p->count);
+    if (!p->first || !p->count)
+        return mo_fail_memory(err);
+    for (int kind = 0; kind < p->n_kinds; kind++)
+        p->first[kind] = mo_alike_first(alike, kind);
+    for (int i = 0; i < p->n; i++)
+        p->count[p->kind[i]]++;
+    return MO_OK;
+}
+
+static mo_status find_kinds(mo_pieces *p, const mo_regime *regime,
+                            mo_error *err)
+{
+    size_t n_groups = (size_t) p->x->n_groups + 1;
+    writer w = { .pieces = p, .regime = *regime };
+    mo_alike *alike = NULL;
+    mo_status status = mo_alike_new(write_piece, &w, &alike, err);
+
+    w.group_number = calloc(n_groups, sizeof *w.group_number);
+    w.seen = calloc(n_groups, sizeof *w.seen);
+    p->kind = calloc((size_t) p->n, sizeof *p->kind);
+    if (status == MO_OK && (!w.group_number || !w.seen || !p->kind))
+        status = mo_fail_memory(err);
+    for (int i = 0; i < p->n && status == MO_OK; i++)
+        status = mo_alike_kind(alike, i, &p->kind[i], err);
+    if (status == MO_OK)
+        status = count_kinds(p, alike, err);
+    mo_alike_free(alike);
+    free(w.group_number);
+    free(w.seen);
+    return status;
+}
+
+/* over[i], for op i, becomes how many groups have ops on both sides of it. */
+static void count_groups_over(const mo_instance *x, int *least, int *most,
+                              int *over)
+{
+    for (int i = 0; i < x->n; i++) {
+        int group = x->group[i];
+        if (group == MO_FREE)
+            continue;
+        if (most[group] == 0)
+            least[group] = i;
+        most[group] = i + 1;
+    }
+    for (int g = 0; g < x->n_groups; g++)
+        if (most[g] > least[g] + 1) {
+            over[least[g] + 1]++;
+            over[most[g] - 1]--;
+        }
+    for (int i = 1; i < x->n; i++)
+        over[i] += over[i - 1];
+    for (int i = 0; i < x->n; i++) {
+        int group = x->group[i];
+        if (group != MO_FREE && least[group] < i && i < most[group] - 1)
+            over[i]--;
+    }
+}
+
+/* Leaves the cuts out that a group reaches over. */
+static mo_status drop_cuts(const mo_instance *x, int *cuts, int *n_cuts,
+                           mo_error *err)
+{
+    size_t n_groups = (size_t) x->n_groups;
+    int *numbers = calloc(2 * n_groups + (size_t) x->n + 2, sizeof *numbers);
+    int *over = numbers + 2 * n_groups;
+    int n = 0;
+
+    if (!numbers)
+        return mo_fail_memory(err);
+    count_groups_over(x, numbers, numbers + n_groups, over);
+    for (int c = 0; c < *n_cuts; c++)
+        if (over[cuts[c]] == 0)
+            cuts[n++] = cuts[c];
+    *n_cuts = n;
+    free(numbers);
+    return MO_OK;
+}
+
+static mo_status find_cuts(mo_pieces *p, mo_error *err)
+{
+    mo_dag dag = mo_instance_dag(p->x);
+    int n_cuts = 0;
+    mo_status status = mo_cut_find(&dag, &p->cut, &n_cuts, err);
+
+    if (status == MO_OK && n_cuts > 0 && p->x->n_groups > 0)
+        status = drop_cuts(p->x, p->cut, &n_cuts, err);
+    if (status == MO_OK)
+        p->n = n_cuts + 1;
+    return status;
+}
+
+mo_status mo_pieces_find(const mo_instance *x, const mo_regime *regime,
+                         bool use_cuts, mo_pieces **pieces, mo_error *err)
+{
+    mo_pieces *p = calloc(1, sizeof *p);
+    mo_status status = MO_OK;
+
+    if (!p)
+        return mo_fail_memory(err);
+    p->x = x;
+    p->n = 1;
+    if (use_cuts)
+        status = find_cuts(p, err);
+    if (status == MO_OK)
+        status = find_kinds(p, regime, err);
+    if (status == MO_OK)
+        *pieces = p;
+    else
+        mo_pieces_free(p);
+    return status;
+}
+
+void mo_pieces_free(mo_pieces *p)
+{
+    if (!p)
+        return;
+    free(p->cut);
+    free(p->kind);
+    free(p->first);
+    free(p->count);
+    free(p);
+}

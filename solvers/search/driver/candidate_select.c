@@ -1,0 +1,249 @@
+#include "solvers/search/driver/candidate_select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+enum { MOST_PATHS = 24 }; /* looked for at once */
+
+struct mo_hopes {
+    mo_search *search;
+    int64_t **hoped_ns; /* by kind and pair */
+    int *uses;          /* by kind and pair: on the path that is looked at */
+    bool *chosen;       /* by kind and pair */
+    mo_option *options;
+    size_t n, room;
+    double part;
+};
+
+static mo_status reserve(mo_hopes *m, mo_error *err)
+{
+    const mo_kinds *kinds = m->search->kinds;
+    size_t n_kinds = (size_t) kinds->n;
+    size_t n_pairs = (size_t) kinds->states->n * (size_t) kinds->states->n;
+
+    m->hoped_ns = calloc(n_kinds, sizeof *m->hoped_ns);
+    m->chosen = calloc(n_kinds, n_pairs * sizeof *m->chosen);
+    m->uses = calloc(n_kinds, n_pairs * sizeof *m->uses);
+    if (!m->hoped_ns || !m->chosen || !m->uses)
+        return mo_fail_memory(err);
+    for (int i = 0; i < kinds->n; i++) {
+        if (!kinds->kinds[i].part)
+            continue;
+        m->hoped_ns[i] = malloc(n_pairs * sizeof **m->hoped_ns);
+        if (!m->hoped_ns[i])
+            return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
+mo_status mo_hopes_new(mo_search *search, mo_hopes **hopes, mo_error *err)
+{
+    mo_hopes *m = calloc(1, sizeof *m);
+    mo_status status;
+
+    if (!m)
+        return mo_fail_memory(err);
+    m->search = search;
+    status = reserve(m, err);
+    if (status == MO_OK)
+        *hopes = m;
+    else
+        mo_hopes_free(m);
+    return status;
+}
+
+void mo_hopes_free(mo_hopes *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < m->search->kinds->n && m->hoped_ns; i++)
+        free(m->hoped_ns[i]);
+    free(m->hoped_ns);
+    free(m->chosen);
+    free(m->uses);
+    free(m->options);
+    free(m);
+}
+
+/* How much of the room between the bounds is hoped for, by level. */
+static double hope(int level)
+{
+    static const double part[] = { 1.0,  0.5,   0.25,  0.12,
+                                   0.06, 0.035, 0.025, 0.02 };
+    int n = sizeof part / sizeof *part;
+
+    return level < n ? part[level] : 0.16 / level;
+}
+
+static int64_t hoped_for(const mo_kind *kind, int pair)
+{
+    int64_t upper_ns = kind->upper_ns[pair], lower_ns = kind->lower_ns[pair];
+    int level = kind->pairs[pair].level;
+
+    if (lower_ns >= upper_ns || level >= MO_MOST_LEVEL)
+        return upper_ns;
+    if (upper_ns == INT64_MAX)
+        return level == 0 ? lower_ns : INT64_MAX;
+    return upper_ns - (int64_t) (hope(level) * (double) (upper_ns - lower_ns));
+}
+
+static void set_hopes(mo_hopes *m)
+{
+    mo_search *s = m->search;
+    int n_pairs = s->states.n * s->states.n;
+
+    for (int i = 0; i < s->kinds->n; i++) {
+        const mo_kind *kind = &s->kinds->kinds[i];
+
+        s->path->tables[i] = kind->part ? m->hoped_ns[i] : kind->upper_ns;
+        for (int p = 0; kind->part && p < n_pairs; p++)
+            m->hoped_ns[i][p] = hoped_for(kind, p);
+    }
+}
+
+/* Instead of what is hoped for, what is proven. */
+static void set_bounds(mo_hopes *m)
+{
+    mo_search *s = m->search;
+    size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
+
+    for (int i = 0; i < s->kinds->n; i++)
+        if (s->kinds->kinds[i].part)
+            memcpy(m->hoped_ns[i], s->kinds->kinds[i].lower_ns,
+                   n_pairs * sizeof **m->hoped_ns);
+}
+
+static bool is_worth_trying(const mo_hopes *m, int number, int pair, bool exact)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[number];
+
+    if (!kind->part || kind->pairs[pair].level >= MO_MOST_LEVEL ||
+        (exact && kind->n > MO_MAYBE_EXACT_OPS &&
+         !kind->pairs[pair].exact_pays))
+        return false;
+    return m->hoped_ns[number][pair] < kind->upper_ns[pair];
+}
+
+/* Without any schedule yet, as if there were one of twice the bound. */
+static double gain_of(const mo_hopes *m, int number, int pair)
+{
+    int64_t upper_ns = m->search->kinds->kinds[number].upper_ns[pair];
+    int64_t hoped_ns = m->hoped_ns[number][pair];
+
+    return upper_ns == INT64_MAX ? (double) hoped_ns
+                                 : (double) (upper_ns - hoped_ns);
+}
+
+/* A pair on a path is an option; it is taken to bring nothing then, so that the
+ * next path is another. */
+static mo_status add_option(mo_hopes *m, int number, int pair, bool exact,
+                            double weight, mo_error *err)
+{
+    size_t at = (size_t) number * (size_t) m->search->states.n *
+                    (size_t) m->search->states.n +
+                (size_t) pair;
+    mo_status status = MO_OK;
+
+    if (!m->chosen[at]) {
+        status = MO_PUSH(m->options, m->n, m->room, err);
+        if (status == MO_OK)
+            m->options[m->n++] =
+                (mo_option){ number, pair, exact,
+                             weight * gain_of(m, number, pair) };
+    }
+    m->chosen[at] = true;
+    m->hoped_ns[number][pair] = m->search->kinds->kinds[number].upper_ns[pair];
+    return status;
+}
+
+/* Adds the pairs on the path found last; *any: there are some. */
+static mo_status add_path(mo_hopes *m, bool exact, double weight, bool *any,
+                          mo_error *err)
+{
+    const mo_search *s = m->search;
+    size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
+    mo_status status = MO_OK;
+
+    *any = false;
+    for (int i = 0; i < s->pieces->n; i++)
+        m->uses[(size_t) s->pieces->kind[i] * n_pairs +
+                (size_t) mo_path_pair(s->path, i)]++;
+    for (int i = 0; i < s->pieces->n && status == MO_OK; i++) {
+        int number = s->pieces->kind[i], pair = mo_path_pair(s->path, i);
+        int *uses = &m->uses[(size_t) number * n_pairs + (size_t) pair];
+
+        if (*uses > 0 && is_worth_trying(m, number, pair, exact)) {
+            status = add_option(m, number, pair, exact, *uses * weight, err);
+            *any = true;
+        }
+        *uses = 0;
+    }
+    return status;
+}
+
+/* Those on the shortest paths by what the tables say.  The shorter a path, the
+ * more its pairs weigh. */
+static mo_status add_paths(mo_hopes *m, bool exact, mo_error *err)
+{
+    mo_search *s = m->search;
+    double most_ns = 0;
+    mo_status status = MO_OK;
+    bool any = true;
+
+    for (int i = 0; i < MOST_PATHS && any && status == MO_OK; i++) {
+        int64_t length_ns = mo_path_find(s->path);
+        double saved_ns = (double) s->upper_path_ns - (double) length_ns;
+
+        if (length_ns >= s->upper_path_ns)
+            break;
+        most_ns = i == 0 ? saved_ns : most_ns;
+        if (i == 0 && !exact)
+            m->part = saved_ns / (double) s->upper_path_ns;
+        status = add_path(m, exact, saved_ns / most_ns, &any, err);
+    }
+    return status;
+}
+
+static int compare_options(const void *a, const void *b)
+{
+    const mo_option *s = a, *t = b;
+
+    if (s->gain_ns != t->gain_ns)
+        return s->gain_ns > t->gain_ns ? -1 : 1;
+    if (s->kind != t->kind)
+        return s->kind < t->kind ? -1 : 1;
+    return (s->pair > t->pair) - (s->pair < t->pair);
+}
+
+static void begin(mo_hopes *m)
+{
+    size_t n_kinds = (size_t) m->search->kinds->n;
+    size_t n_pairs =
+        (size_t) m->search->states.n * (size_t) m->search->states.n;
+
+    m->n = 0;
+    m->part = 0;
+    memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
+}
+
+mo_status mo_hopes_find(mo_hopes *m, const mo_option **options, size_t *n,
+                        double *part, mo_error *err)
+{
+    mo_status status;
+
+    begin(m);
+    set_hopes(m);
+    status = add_paths(m, false, err);
+    if (status != MO_OK)
+        return status;
+    set_bounds(m);
+    status = add_paths(m, true, err);
+    if (m->n > 1)
+        qsort(m->options, m->n, sizeof *m->options, compare_options);
+    *options = m->options;
+    *n = m->n;
+    *part = m->part;
+    return status;
+}

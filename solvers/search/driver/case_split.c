@@ -1,0 +1,300 @@
+#include "solvers/search/driver/case_split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "solvers/search/bound/chain/interval_load.h"
+#include "solvers/search/bound/chain/time_windows.h"
+
+/*
+ * That all is done within T is assumed and led to a contradiction: with one of
+ * the ops that many read on one of its devices, either some op has no window
+ * left, or the loads are too much for what lies in the windows.  Then that
+ * device is taken away, and where the last one is gone, the least time is more
+ * than T.
+ */
+
+enum {
+    MOST_FANS = 3,
+    LEAST_READERS = 4,
+    MOST_CYCLES = 3,     /* over the fans, for one T */
+    FINENESS = 4000,     /* of the bound, against itself */
+    MOST_WORK = 1 << 18, /* ops and flows by pairs of devices */
+    MOST_LINKS = 1 << 12
+};
+
+#define ALL_STEPS (INT64_C(1) << 29) /* for all kinds: seconds */
+
+/* An op of the chain, and how many flows leave it for where the chain's next
+ * block is not. */
+typedef struct fan {
+    int op, readers;
+} fan;
+
+typedef struct fanout {
+    const mo_kind *kind;
+    int pair;
+    const mo_fanout_options *options;
+    fan fans[MOST_FANS]; /* most readers first */
+    int n_fans;
+    mo_windows *windows;
+    mo_loads *loads;
+    bool *allowed; /* what is not refuted yet */
+    size_t size;   /* of that */
+} fanout;
+
+static bool is_over(const fanout *f)
+{
+    return *f->options->steps <= 0 || mo_stop_now(f->options->stop);
+}
+
+/* Keeps the fans sorted; of equals the first stays in front. */
+static void add_fan(fanout *f, fan new)
+{
+    int at = f->n_fans;
+
+    if (new.readers < f->options->least_readers)
+        return;
+    while (at > 0 && f->fans[at - 1].readers < new.readers)
+        at--;
+    if (at == MOST_FANS)
+        return;
+    if (f->n_fans < MOST_FANS)
+        f->n_fans++;
+    memmove(f->fans + at + 1, f->fans + at,
+            (size_t) (f->n_fans - 1 - at) * sizeof *f->fans);
+    f->fans[at] = new;
+}
+
+static mo_status find_fans(fanout *f, const mo_chained *chained, mo_error *err)
+{
+    const mo_instance *x = chained->places.x;
+    const mo_chain *chain = chained->chain;
+    int *segment_of = malloc((size_t) x->n * sizeof *segment_of);
+
+    if (!segment_of)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n; i++)
+        segment_of[i] = -1;
+    for (int s = 0; s < chain->n; s++) {
+        for (int i = 0; i < chain->segments[s].n; i++)
+            segment_of[chain->segments[s].ops[i]] = s;
+        if (chain->segments[s].v != MO_FREE)
+            segment_of[chain->segments[s].v] = s;
+    }
+    for (int s = 1; s < chain->n; s++) {
+        fan new = { chain->segments[s].u, 0 };
+
+        for (int q = x->out_start[new.op]; q < x->out_start[new.op + 1]; q++)
+            new.readers += segment_of[x->flows[q].to] != s;
+        add_fan(f, new);
+    }
+    free(segment_of);
+    return MO_OK;
+}
+
+static void recall(fanout *f)
+{
+    memcpy(f->windows->places.allowed, f->allowed, f->size);
+}
+
+static void keep(fanout *f)
+{
+    memcpy(f->allowed, f->windows->places.allowed, f->size);
+}
+
+/* Whether the op cannot be on that device, within the time. */
+static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
+                             bool *refuted, mo_error *err)
+{
+    mo_windows *w = f->windows;
+    const mo_instance *x = w->places.x;
+    int64_t at = mo_places_at(&w->places, op, k);
+    int64_t steps = (int64_t) (x->n + x->n_flows) * x->n_devices;
+    mo_status status = MO_OK;
+
+    mo_windows_hold(w, op, k);
+    *refuted = !mo_windows_narrow(w, time_ns);
+    if (!*refuted)
+        status =
+            mo_loads_refute(f->loads, time_ns, w->head_ns[at] + x->p_ns[at],
+                            &steps, refuted, err);
+    *f->options->steps -= steps;
+    return status;
+}
+
+/* Takes devices of an op away; *fails where none is left, *any if any. */
+static mo_status look_at_fan(fanout *f, int op, int64_t time_ns, bool *any,
+                             bool *fails, mo_error *err)
+{
+    mo_windows *w = f->windows;
+    bool left = false;
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < w->places.x->n_devices && status == MO_OK; k++) {
+        int64_t at = mo_places_at(&w->places, op, k);
+        bool refuted = false;
+
+        if (!f->allowed[at])
+            continue;
+        if (!is_over(f))
+            status = refute_case(f, op, k, time_ns, &refuted, err);
+        f->allowed[at] = !refuted;
+        *any = *any || refuted;
+        left = left || !refuted;
+        recall(f);
+    }
+    *fails = status == MO_OK && !left;
+    return status;
+}
+
+/* What the kind allows, its ends where the pair has them. */
+static void begin(fanout *f)
+{
+    int n = f->windows->places.x->n_devices;
+
+    memcpy(f->windows->places.allowed, f->windows->chained->places.allowed,
+           f->size);
+    if (f->kind->u != MO_FREE)
+        mo_windows_hold(f->windows, f->kind->u, f->pair / n);
+    if (f->kind->v != MO_FREE)
+        mo_windows_hold(f->windows, f->kind->v, f->pair % n);
+}
+
+/* *fails: it cannot be done within the time. */
+static mo_status refute(fanout *f, int64_t time_ns, bool *fails, mo_error *err)
+{
+    mo_status status = MO_OK;
+    bool any = true;
+
+    begin(f);
+    *fails = false;
+    for (int i = 0; i < MOST_CYCLES && any && !*fails && status == MO_OK; i++) {
+        any = false;
+        *fails = !mo_windows_narrow(f->windows, time_ns);
+        keep(f);
+        for (int j = 0; j < f->n_fans && !*fails && status == MO_OK; j++)
+            status = look_at_fan(f, f->fans[j].op, time_ns, &any, fails, err);
+    }
+    return status;
+}
+
+/* Halves what lies between the proven and the wanted. */
+static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
+{
+    int64_t most_ns = f->options->most_ns, wanted_ns = most_ns;
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && !is_over(f) &&
+           most_ns - *lower_ns > *lower_ns / FINENESS) {
+        bool fails;
+
+        status = refute(f, wanted_ns - 1, &fails, err);
+        if (status == MO_OK && fails)
+            *lower_ns = wanted_ns;
+        else
+            most_ns = wanted_ns - 1;
+        wanted_ns = *lower_ns + (most_ns - *lower_ns + 1) / 2;
+    }
+    return status;
+}
+
+static mo_status open_fanout(fanout *f, const mo_blocks *blocks, int kind,
+                             mo_error *err)
+{
+    const mo_chained *chained = &blocks->chained[kind];
+    const mo_instance *x = chained->places.x;
+    mo_status status = find_fans(f, chained, err);
+
+    if (status != MO_OK || f->n_fans == 0)
+        return status;
+    f->kind = &blocks->kinds->kinds[kind];
+    f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
+    f->allowed = malloc(f->size);
+    status = f->allowed ? mo_windows_new(blocks, kind, &f->windows, err)
+                        : mo_fail_memory(err);
+    return status == MO_OK ? mo_loads_new(f->windows, &f->loads, err) : status;
+}
+
+static void close_fanout(fanout *f)
+{
+    free(f->allowed);
+    mo_loads_free(f->loads);
+    mo_windows_free(f->windows);
+}
+
+mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
+                          const mo_fanout_options *options, int64_t *lower_ns,
+                          mo_error *err)
+{
+    fanout f = { .pair = pair, .options = options };
+    mo_status status = open_fanout(&f, blocks, kind, err);
+
+    if (status == MO_OK && f.n_fans > 0)
+        status = approach(&f, lower_ns, err);
+    close_fanout(&f);
+    return status;
+}
+
+static bool is_too_large(const mo_instance *x)
+{
+    int64_t n_pairs = (int64_t) x->n_devices * x->n_devices;
+
+    return ((int64_t) x->n + x->n_flows) * n_pairs > MOST_WORK ||
+           x->n_links > MOST_LINKS;
+}
+
+static int64_t least_lower_ns(const mo_search *s, const mo_kind *kind)
+{
+    int64_t least_ns = INT64_MAX;
+
+    for (int p = 0; p < s->states.n * s->states.n; p++)
+        if (kind->lower_ns[p] < least_ns)
+            least_ns = kind->lower_ns[p];
+    return least_ns;
+}
+
+/* Looks at the pairs that might be on a path which is too short: those that are
+ * not too long by themselves.  No pair has to be longer than that by more than
+ * the whole has to. */
+static mo_status raise_kind(mo_search *s, int number, int64_t gap_ns,
+                            int64_t *steps, mo_error *err)
+{
+    mo_kind *kind = &s->kinds->kinds[number];
+    int64_t far_ns;
+    mo_status status = MO_OK;
+
+    if (!kind->part || is_too_large(kind->part->x))
+        return MO_OK;
+    far_ns = least_lower_ns(s, kind);
+    if (far_ns < MO_MAX_TOTAL_NS)
+        far_ns += gap_ns;
+    for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
+        int64_t lower_ns = kind->lower_ns[p];
+        mo_fanout_options options = { 0, LEAST_READERS, steps, s->task->stop };
+
+        if (lower_ns >= far_ns)
+            continue;
+        options.most_ns = lower_ns + gap_ns;
+        status =
+            mo_fanout_bound(s->blocks, number, p, &options, &lower_ns, err);
+        if (status == MO_OK && lower_ns > kind->pairs[p].own_ns)
+            kind->pairs[p].own_ns = lower_ns;
+    }
+    return status;
+}
+
+mo_status mo_fanout_raise(mo_search *s, mo_error *err)
+{
+    int64_t steps = ALL_STEPS, gap_ns;
+    mo_status status = MO_OK;
+
+    if (!s->best)
+        return MO_OK;
+    gap_ns = s->best->makespan_ns - s->lower_ns;
+    for (int i = 0; i < s->kinds->n && status == MO_OK; i++)
+        status = raise_kind(s, i, gap_ns, &steps, err);
+    if (status != MO_OK)
+        return status;
+    return mo_search_add_up(s, "cases of ops that many read", err);
+}

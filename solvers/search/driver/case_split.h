@@ -1,0 +1,37 @@
+/*
+ * fanout.h - bounds from ops that very many read, one case for each device that
+ * such an op may be on.
+ *
+ * A chain of blocks does not see what runs beside it.  Where an op of the chain
+ * is read by many that lie beside, its device decides much: on the one, what
+ * reads it crowds the devices and the ports; on another, the chain's own blocks
+ * take longer.  Each bound by itself is weak where the other is strong.
+ */
+#ifndef MO_SOLVERS_SEARCH_DRIVER_CASE_SPLIT_H
+#define MO_SOLVERS_SEARCH_DRIVER_CASE_SPLIT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "solvers/search/bound/chain/chain_bound.h"
+#include "solvers/search/driver/state.h"
+
+typedef struct mo_fanout_options {
+    int64_t most_ns;   /* no more is asked for */
+    int least_readers; /* fewer beside the chain are not many */
+    int64_t *steps;    /* left; becomes less */
+    const mo_stop *stop;
+} mo_fanout_options;
+
+/* Raises *lower_ns, what is proven of a kind with a part at a pair of states.
+ */
+mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
+                          const mo_fanout_options *options, int64_t *lower_ns,
+                          mo_error *err);
+
+/* The same for all kinds, as far as it could be of use for the whole; search
+ * has blocks. */
+mo_status mo_fanout_raise(mo_search *search, mo_error *err);
+
+#endif

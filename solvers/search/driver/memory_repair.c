@@ -1,0 +1,146 @@
+#include "solvers/search/driver/memory_repair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "solvers/search/primal/anneal.h"
+#include "solvers/search/primal/rcsp.h"
+#include "solvers/search/decomp/compose.h"
+
+enum {
+    MOST_OPS = 20000,      /* so many are annealed as a whole */
+    MOST_ROUNDS = 24,      /* then there is no more hope */
+    FIRST_WORK = 10000000, /* ops by moves: half a second */
+    LAST_WORK = 400000000,
+    MOST_RESERVES = 4 /* parts of what is alive at most that are kept free */
+};
+
+bool mo_fit_is_needed(const mo_search *s)
+{
+    return s->memory_matters && s->upper_path_ns < mo_search_upper_ns(s);
+}
+
+/* Raises reserve to what is alive beyond what stays, of one pair's variants. */
+static mo_status see_pair(const mo_search *s, const mo_kind *kind,
+                          const mo_pair *pair, int64_t *peak_bytes,
+                          int64_t *reserve, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int v = 0; v < s->x->n_devices && pair->variants; v++) {
+        const mo_variant *variant = &pair->variants[v];
+
+        if (!variant->schedule)
+            continue;
+        status =
+            mo_schedule_peak(kind->part->x, variant->schedule, peak_bytes, err);
+        for (int k = 0; k < s->x->n_devices && status == MO_OK; k++)
+            if (peak_bytes[k] - variant->bytes[k] > reserve[k])
+                reserve[k] = peak_bytes[k] - variant->bytes[k];
+    }
+    return status;
+}
+
+static mo_status find_reserve(const mo_search *s, int64_t *reserve,
+                              mo_error *err)
+{
+    int n_pairs = s->states.n * s->states.n;
+    int64_t *peak_bytes = calloc((size_t) s->x->n_devices, sizeof *peak_bytes);
+    mo_status status = peak_bytes ? MO_OK : mo_fail_memory(err);
+
+    for (int i = 0; i < s->kinds->n; i++) {
+        const mo_kind *kind = &s->kinds->kinds[i];
+
+        for (int p = 0; kind->part && p < n_pairs && status == MO_OK; p++)
+            status =
+                see_pair(s, kind, &kind->pairs[p], peak_bytes, reserve, err);
+    }
+    free(peak_bytes);
+    return status;
+}
+
+/* With a part of each device kept free. */
+static mo_status fit_within(mo_search *s, const int64_t *capacity_bytes,
+                            unsigned char *variants, mo_error *err)
+{
+    mo_schedule *schedule = NULL;
+    bool found = false;
+    mo_status status = mo_budget_find(s->kinds, capacity_bytes, s->path,
+                                      variants, &found, err);
+
+    if (status != MO_OK || !found)
+        return status;
+    status = mo_stitch(s->kinds, s->path, variants, &schedule, err);
+    return status == MO_OK
+               ? mo_search_offer(s, schedule, "pieces within memory", err)
+               : status;
+}
+
+/* What is alive for a while is not known before: more and less is kept free. */
+static mo_status fit_with_reserves(mo_search *s, int64_t *room,
+                                   const int64_t *reserve,
+                                   unsigned char *variants, mo_error *err)
+{
+    int most = s->regime.memory == MO_MEMORY_LIVE ? MOST_RESERVES : 0;
+    mo_status status = MO_OK;
+
+    for (int part = 0; part <= most && status == MO_OK; part++) {
+        for (int k = 0; k < s->x->n_devices; k++)
+            room[k] = s->x->capacity_bytes[k] -
+                      (most > 0 ? reserve[k] / most * part : 0);
+        status = fit_within(s, room, variants, err);
+    }
+    return status;
+}
+
+mo_status mo_fit_pieces(mo_search *s, mo_error *err)
+{
+    size_t n_devices = (size_t) s->x->n_devices;
+    int64_t *room, *reserve;
+    unsigned char *variants;
+    mo_status status = MO_OK;
+
+    if (!s->kinds->keep_variants)
+        return MO_OK;
+    variants = calloc((size_t) s->pieces->n, sizeof *variants);
+    room = calloc(n_devices, sizeof *room);
+    reserve = calloc(n_devices, sizeof *reserve);
+    if (!variants || !room || !reserve)
+        status = mo_fail_memory(err);
+    if (status == MO_OK && s->regime.memory == MO_MEMORY_LIVE)
+        status = find_reserve(s, reserve, err);
+    if (status == MO_OK)
+        status = fit_with_reserves(s, room, reserve, variants, err);
+    free(variants);
+    free(room);
+    free(reserve);
+    return status;
+}
+
+bool mo_fit_plan(const mo_search *s, int round, mo_fit *fit)
+{
+    double work = FIRST_WORK;
+
+    if (!mo_fit_is_needed(s) || !s->best || s->x->n > MOST_OPS ||
+        round >= MOST_ROUNDS)
+        return false;
+    for (int i = 0; i < round && work < LAST_WORK; i++)
+        work *= 1.6;
+    fit->moves = (int64_t) work / s->x->n;
+    fit->seed = mo_random_seed(s->task->seed, (uint64_t) round);
+    return true;
+}
+
+void mo_fit_make(const mo_search *s, mo_fit *fit)
+{
+    mo_anneal_options options = { .seed = fit->seed,
+                                  .moves = fit->moves,
+                                  .enough_ns = s->lower_ns,
+                                  .stop = s->task->stop };
+    mo_annealed annealed = { 0 };
+
+    fit->status =
+        mo_anneal(s->x, &s->regime, s->best, &options, &annealed, &fit->err);
+    fit->schedule = annealed.schedule;
+}

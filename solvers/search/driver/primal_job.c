@@ -1,0 +1,385 @@
+#include "solvers/search/driver/primal_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "schedule/heuristic/heft.h"
+#include "solvers/search/primal/spine.h"
+#include "solvers/search/primal/anneal.h"
+#include "solvers/search/primal/milp_subproblem.h"
+#include "solvers/search/exact/exact.h"
+#include "solvers/search/primal/warm_start.h"
+#include "solvers/search/primal/successive_halving.h"
+
+enum {
+    ALONG_PASSES = 3,
+    POLISH_MOVES = 80 /* of the whole, for each move of an op in its block:
+                         about the same time, however many ops there are */
+};
+
+/* Temperatures as parts of the makespan: differences of a few hundred
+ * nanoseconds in a run of milliseconds. */
+#define POLISH_HOT  1e-5
+#define POLISH_COLD 1e-6
+
+typedef struct attempt {
+    const mo_kinds *kinds;
+    const mo_kind *kind;
+    mo_try *it;
+    mo_instance x; /* pinned; only the pins are its own */
+    const mo_stop *stop;
+} attempt;
+
+/* Keeps the better of the two and frees the other; either may be NULL. */
+static void keep_better(mo_schedule **best, mo_schedule *other)
+{
+    if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
+        mo_schedule *kept = *best;
+
+        *best = other;
+        other = kept;
+    }
+    mo_schedule_free(other);
+}
+
+/* The better one, or, where variants are kept, all that lists make. */
+static mo_status keep(const attempt *t, mo_schedule **best, mo_schedule *s,
+                      mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_status status = MO_OK;
+
+    if (!t->kinds->keep_variants || it->how != MO_TRY_START) {
+        keep_better(best, s);
+        return MO_OK;
+    }
+    status = MO_PUSH(it->more, it->n_more, it->more_room, err);
+    if (status == MO_OK)
+        it->more[it->n_more++] = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+static mo_status try_heft(const attempt *t, const int *placement,
+                          mo_schedule **best, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(&t->x, &t->kinds->regime, placement, &s, err);
+
+    if (status == MO_OK && s)
+        status = mo_schedule_shift(&t->x, s, err);
+    if (status == MO_OK && s)
+        return keep(t, best, s, err);
+    mo_schedule_free(s);
+    return status;
+}
+
+/* All that is not pinned on one device, with each of the states' devices. */
+static mo_status try_alone(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    const mo_states *states = t->kinds->states;
+    int *placement = malloc((size_t) t->x.n * sizeof *placement);
+    mo_status status = placement ? MO_OK : mo_fail_memory(err);
+
+    for (int a = 0; a < states->n && status == MO_OK; a++) {
+        for (int i = 0; i < t->x.n; i++)
+            placement[i] =
+                t->x.pin[i] == MO_FREE ? states->device[a] : t->x.pin[i];
+        status = try_heft(t, placement, best, err);
+    }
+    free(placement);
+    return status;
+}
+
+static mo_status start(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    mo_status status = try_heft(t, NULL, best, err);
+
+    return status == MO_OK ? try_alone(t, best, err) : status;
+}
+
+static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    int n_pairs = t->kinds->states->n * t->kinds->states->n;
+    mo_like *like = NULL;
+    mo_status status = mo_like_new(&t->x, &t->kinds->regime, &like, err);
+
+    for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
+        const mo_schedule *model = t->kind->pairs[pair].best;
+        mo_schedule *s = NULL;
+
+        if (!model || pair == t->it->pair)
+            continue;
+        status = mo_like_schedule(
+            like, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
+        if (s)
+            keep_better(best, s);
+    }
+    mo_like_free(like);
+    return status;
+}
+
+/* The best there is to begin with. */
+static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
+{
+    const mo_schedule *own = t->kind->pairs[t->it->pair].best;
+    mo_status status = own && !t->it->anew
+                           ? mo_schedule_copy(&t->x, own, best, err)
+                           : start(t, best, err);
+
+    return status == MO_OK && !t->it->anew ? try_others(t, best, err) : status;
+}
+
+/* What the hint makes of the start, in its place; where that does not fit, the
+ * start is left as it is. */
+static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
+                               mo_error *err)
+{
+    const mo_try *it = t->it;
+    mo_schedule *hinted = NULL;
+    mo_like *like = NULL;
+    mo_status status = mo_like_new(&t->x, &t->kinds->regime, &like, err);
+
+    if (status == MO_OK)
+        status = mo_like_hint(like, *start_from, it->segment, it->segment_pair,
+                              it->hint, &hinted, err);
+    if (hinted) {
+        mo_schedule_free(*start_from);
+        *start_from = hinted;
+    }
+    mo_like_free(like);
+    return status;
+}
+
+/* As annealing is done here. */
+static mo_anneal_options anneal_options(const attempt *t)
+{
+    const mo_try *it = t->it;
+    mo_anneal_options options = { .seed = it->seed,
+                                  .moves = it->effort,
+                                  .enough_ns = t->kind->lower_ns[it->pair],
+                                  .stop = t->stop };
+
+    if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
+        options.branch_ops = it->fork->classes[0].members;
+        options.n_branches = it->fork->classes[0].count;
+        options.branch_n = it->fork->classes[0].n;
+    }
+    return options;
+}
+
+/* Walks from the best so far until so many in a row were in vain, one at
+ * least.  When time is up they take none. */
+static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
+{
+    mo_anneal_options options = anneal_options(t);
+    mo_status status = MO_OK;
+    int vain = 0;
+
+    for (int i = 0; status == MO_OK && (i == 0 || vain < t->it->patience);
+         i++) {
+        int64_t before_ns = (*from)->makespan_ns;
+        mo_annealed annealed = { 0 };
+
+        if (i > 0)
+            options.seed = mo_random_seed(t->it->seed, (uint64_t) i);
+        status = mo_anneal(&t->x, &t->kinds->regime, *from, &options, &annealed,
+                           err);
+        if (status == MO_OK)
+            keep_better(from, annealed.schedule);
+        vain = (*from)->makespan_ns < before_ns ? 0 : vain + 1;
+    }
+    return status;
+}
+
+static mo_status anneal(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_status status = find_start(t, &it->schedule, err);
+
+    if (status == MO_OK && it->schedule && it->hint)
+        status = start_by_hint(t, &it->schedule, err);
+    if (status == MO_OK && it->schedule)
+        status = walk_on(t, &it->schedule, err);
+    return status;
+}
+
+static mo_status run_race(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_anneal_options each = anneal_options(t);
+    mo_race_options options = { .fork = it->fork,
+                                .pair = it->segment_pair,
+                                .from_ns = it->from_ns,
+                                .to_ns = it->to_ns,
+                                .hint = it->hint,
+                                .anneal = &each,
+                                .stay = it->stay,
+                                .patience = it->patience };
+    mo_schedule *from = NULL;
+    mo_status status = find_start(t, &from, err);
+
+    if (status == MO_OK && from)
+        status = mo_race(&t->x, &t->kinds->regime, from, &options,
+                         &it->schedule, err);
+    mo_schedule_free(from);
+    return status;
+}
+
+/* In several passes, so that blocks can follow what others have found. */
+static mo_status improve_blocks(const attempt *t, mo_along *along,
+                                mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
+        status =
+            mo_along_improve(along, t->it->effort / ALONG_PASSES, t->stop, err);
+    return status;
+}
+
+/* Once more with the ends where they turned out to be better. */
+static mo_status follow(const attempt *t, mo_along *along, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = MO_OK;
+
+    if (!t->it->schedule || mo_stop_now(t->stop) ||
+        !mo_along_follow(along, t->it->schedule))
+        return MO_OK;
+    status = improve_blocks(t, along, err);
+    if (status == MO_OK)
+        status = mo_along_assemble(along, &s, err);
+    if (s)
+        keep_better(&t->it->schedule, s);
+    return status;
+}
+
+/* The whole, as it is but for small changes: blocks have been annealed each by
+ * itself. */
+static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_anneal_options options = { .seed = it->seed,
+                                  .moves = moves,
+                                  .hot = POLISH_HOT,
+                                  .cold = POLISH_COLD,
+                                  .enough_ns = t->kind->lower_ns[it->pair],
+                                  .stop = t->stop };
+    mo_annealed annealed = { 0 };
+    mo_status status = MO_OK;
+
+    if (it->schedule)
+        status = mo_anneal(&t->x, &t->kinds->regime, it->schedule, &options,
+                           &annealed, err);
+    if (annealed.schedule)
+        keep_better(&it->schedule, annealed.schedule);
+    return status;
+}
+
+static mo_status go_along(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_along_options options = { .seed = it->seed,
+                                 .threads = 1,
+                                 .stop = t->stop };
+    mo_along *along = NULL;
+    mo_status status =
+        mo_along_new(&t->x, &t->kinds->regime, &options, &along, err);
+
+    if (status == MO_OK)
+        status = improve_blocks(t, along, err);
+    if (status == MO_OK)
+        status = mo_along_assemble(along, &it->schedule, err);
+    if (status == MO_OK)
+        status = follow(t, along, err);
+    mo_along_free(along);
+    return status == MO_OK ? polish(t, it->effort * POLISH_MOVES, err) : status;
+}
+
+/* What there is, only polished. */
+static mo_status polish_best(const attempt *t, mo_error *err)
+{
+    mo_status status = find_start(t, &t->it->schedule, err);
+
+    return status == MO_OK ? polish(t, t->it->effort, err) : status;
+}
+
+static mo_status search_all(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_exact_options options = { .below_ns = t->kind->upper_ns[it->pair],
+                                 .nodes = it->effort,
+                                 .stop = t->stop };
+    mo_exact_result result = { 0 };
+    mo_status status =
+        mo_exact(&t->x, &t->kinds->regime, &options, &result, err);
+
+    if (status != MO_OK)
+        return status;
+    it->schedule = result.best;
+    it->lower_ns = result.lower_ns;
+    if (result.finished)
+        it->lower_ns =
+            result.best ? result.best->makespan_ns : options.below_ns;
+    return MO_OK;
+}
+
+static mo_status ask_solver(const attempt *t, mo_error *err)
+{
+    mo_try *it = t->it;
+    mo_assist_options options = { .solver = it->solver,
+                                  .found = it->found,
+                                  .start = t->kind->pairs[it->pair].best,
+                                  .seconds = it->seconds,
+                                  .stop = t->stop };
+    mo_assisted assisted = { 0 };
+    mo_status status =
+        mo_assist_solve(&t->x, &t->kinds->regime, &options, &assisted, err);
+
+    if (status != MO_OK)
+        return status;
+    it->lower_ns = assisted.lower_ns;
+    it->schedule = assisted.schedule;
+    return MO_OK;
+}
+
+static mo_status make(const attempt *t, mo_error *err)
+{
+    switch (t->it->how) {
+    case MO_TRY_START:
+        return start(t, &t->it->schedule, err);
+    case MO_TRY_ANNEAL:
+        return anneal(t, err);
+    case MO_TRY_RACE:
+        return run_race(t, err);
+    case MO_TRY_ALONG:
+        return go_along(t, err);
+    case MO_TRY_POLISH:
+        return polish_best(t, err);
+    case MO_TRY_EXACT:
+        return search_all(t, err);
+    case MO_TRY_ASSIST:
+        return ask_solver(t, err);
+    }
+    return MO_OK;
+}
+
+void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop)
+{
+    attempt t = {
+        .kinds = kinds, .kind = &kinds->kinds[it->kind], .it = it, .stop = stop
+    };
+    bool possible = false;
+
+    it->status =
+        mo_kind_pinned(kinds, t.kind, it->pair, &t.x, &possible, &it->err);
+    if (it->status == MO_OK && !possible)
+        it->lower_ns = INT64_MAX;
+    else if (it->status == MO_OK)
+        it->status = make(&t, &it->err);
+    free(t.x.pin);
+}

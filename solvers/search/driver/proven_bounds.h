@@ -1,0 +1,17 @@
+/*
+ * tables.h - what a search has proven, for whoever wants to build on it.
+ */
+#ifndef MO_SOLVERS_SEARCH_DRIVER_PROVEN_BOUNDS_H
+#define MO_SOLVERS_SEARCH_DRIVER_PROVEN_BOUNDS_H
+
+#include "base/error.h"
+#include "models/frame/proven_bounds.h"
+#include "solvers/search/driver/state.h"
+
+/* Adds what is proven between the cuts, and, where the blocks of a chain tell
+ * as much of a piece, between their ops; with some of the devices being no
+ * states, nothing.  strength has no pairs before. */
+mo_status mo_tables_hand_out(const mo_search *search, mo_strength *strength,
+                             mo_error *err);
+
+#endif

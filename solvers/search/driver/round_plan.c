@@ -1,0 +1,494 @@
+#include "solvers/search/driver/round_plan.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "solvers/search/driver/candidate_select.h"
+
+enum {
+    ALONG_OPS = 300,      /* so many are placed along a chain, now and then */
+    POLISH_WORK = 200000, /* ops of the whole, for each move in a block */
+    ASSIST_OPS = 60,      /* so few are told to a solver */
+    ASSIST_LEVEL = 7,
+    MOST_LONG = 16,       /* attempts that take long, in a round */
+    FIRST_LONG = 4,       /* in the first, for a better answer at once */
+    MOST_COPIES = 4,      /* of an attempt, with seeds of their own */
+    GLANCE_OPS = 1000,    /* so few are searched through for a moment */
+    FEW_NODES = 500,      /* doubles by level; of more ops */
+    FIRST_NODES = 2000,   /* of few */
+    START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
+    LEAST_MOVES = 2000,
+    RACE_WORK = 250000, /* ops by moves of each in a race, at level 2; twice as
+                           many a level later, ... */
+    RACE_LEVELS = 3,    /* ... up to this one, as what is annealed there */
+    RACE_PATIENCE = 4,  /* of winners, when others have had their time */
+    WALK_PATIENCE = 2,  /* of annealing in between */
+    RACE_PART = 12,  /* part of what a block takes at least, to look above it */
+    FEW_OPS = 20000, /* so many are worth that in any case */
+    LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
+};
+
+struct mo_improver {
+    mo_search *search;
+    mo_hopes *hopes;
+    mo_fork **forks;          /* by kind: of its largest block; or NULL */
+    int next_kind;            /* of those that get first schedules */
+    int next_pair;            /* of it */
+    bool only_equal;          /* only where both ends are on one device */
+    const mo_option **chosen; /* in this round */
+};
+
+static const mo_segment *largest_segment(const mo_chain *chain)
+{
+    const mo_segment *largest = &chain->segments[0];
+
+    for (int s = 1; s < chain->n; s++)
+        if (chain->segments[s].n > largest->n)
+            largest = &chain->segments[s];
+    return largest;
+}
+
+static mo_status find_forks(mo_improver *m, mo_error *err)
+{
+    const mo_blocks *blocks = m->search->blocks;
+    mo_status status = MO_OK;
+
+    for (int i = 0; blocks && i < m->search->kinds->n && status == MO_OK; i++) {
+        const mo_chained *c = &blocks->chained[i];
+
+        if (c->chain && m->search->kinds->kinds[i].n > MO_EXACT_OPS)
+            status = mo_fork_find(&c->places, largest_segment(c->chain),
+                                  &m->forks[i], err);
+    }
+    return status;
+}
+
+/* Pairs of ends that the kind can have. */
+static int count_pairs(const mo_kinds *kinds, const mo_kind *kind)
+{
+    int n = 0;
+
+    for (int p = 0; p < kinds->states->n * kinds->states->n; p++)
+        n += kind->lower_ns[p] != INT64_MAX;
+    return n;
+}
+
+/* What first schedules for all pairs of ends that kinds can have take. */
+static int64_t start_work(const mo_improver *m)
+{
+    const mo_kinds *kinds = m->search->kinds;
+    int64_t work = 0;
+
+    for (int i = 0; i < kinds->n; i++)
+        if (kinds->kinds[i].part)
+            work += (int64_t) count_pairs(kinds, &kinds->kinds[i]) *
+                    kinds->kinds[i].n *
+                    (kinds->states->n + kinds->x->n_devices);
+    return work;
+}
+
+mo_status mo_improver_new(mo_search *search, mo_improver **improver,
+                          mo_error *err)
+{
+    mo_improver *m = calloc(1, sizeof *m);
+    mo_status status;
+
+    if (!m)
+        return mo_fail_memory(err);
+    m->search = search;
+    m->forks = calloc((size_t) search->kinds->n, sizeof *m->forks);
+    m->chosen = calloc(MO_MOST_TRIES, sizeof *m->chosen);
+    status = m->forks && m->chosen ? mo_hopes_new(search, &m->hopes, err)
+                                   : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = find_forks(m, err);
+    if (status == MO_OK) {
+        m->only_equal = start_work(m) > START_WORK;
+        *improver = m;
+    } else {
+        mo_improver_free(m);
+    }
+    return status;
+}
+
+void mo_improver_free(mo_improver *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < m->search->kinds->n && m->forks; i++)
+        mo_fork_free(m->forks[i]);
+    mo_hopes_free(m->hopes);
+    free(m->forks);
+    free(m->chosen);
+    free(m);
+}
+
+/* Does the pair get a first schedule? */
+static bool is_started(const mo_improver *m, const mo_kind *kind, int pair)
+{
+    int n = m->search->states.n;
+
+    return kind->part && kind->lower_ns[pair] != INT64_MAX &&
+           (!m->only_equal || pair / n == pair % n);
+}
+
+int mo_improver_begin(mo_improver *m, mo_try *tries)
+{
+    const mo_kinds *kinds = m->search->kinds;
+    int n_pairs = kinds->states->n * kinds->states->n, n = 0;
+
+    for (; m->next_kind < kinds->n; m->next_kind++, m->next_pair = 0)
+        for (; m->next_pair < n_pairs; m->next_pair++) {
+            if (n == MO_MOST_TRIES)
+                return n;
+            if (is_started(m, &kinds->kinds[m->next_kind], m->next_pair))
+                tries[n++] = (mo_try){ .kind = m->next_kind,
+                                       .pair = m->next_pair,
+                                       .how = MO_TRY_START };
+        }
+    return n;
+}
+
+/* A glance at first, to see which pairs matter; then one long walk is better
+ * than several short ones. */
+static int64_t moves_for(const mo_kind *kind, int level)
+{
+    static const int64_t work[] = { 1000000,  5000000,   20000000,
+                                    60000000, 120000000, 200000000 };
+    int n = sizeof work / sizeof *work;
+    int64_t moves = work[level <= n ? level - 1 : n - 1] / kind->n;
+
+    if (moves < LEAST_MOVES && kind->n <= FEW_OPS)
+        return LEAST_MOVES;
+    return moves + 1;
+}
+
+static bool is_crowd(const mo_improver *m, int kind)
+{
+    return m->forks[kind] && mo_fork_is_crowd(m->forks[kind]);
+}
+
+/* Where branches are not alike, searching through now and then tells all at
+ * once, even of many ops: a glance shows it. */
+static bool is_exact_next(const mo_improver *m, const mo_option *chosen,
+                          int level)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+
+    if (kind->n <= MO_EXACT_OPS)
+        return true;
+    if (level == 1)
+        return kind->n <= GLANCE_OPS && m->forks[chosen->kind] &&
+               !is_crowd(m, chosen->kind);
+    return level % 2 == 0 && (kind->n <= MO_MAYBE_EXACT_OPS ||
+                              kind->pairs[chosen->pair].exact_pays);
+}
+
+/* Where most of it is one block, there is nothing to go along. */
+static bool is_along(const mo_improver *m, int number)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[number];
+    const mo_chain *chain =
+        m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
+
+    return chain && kind->n > ALONG_OPS &&
+           largest_segment(chain)->n < kind->n / 2;
+}
+
+/* A solver is asked where searching through has been in vain for long: what it
+ * finds depends on its clock. */
+static bool is_assist_next(const mo_improver *m, const mo_kind *kind, int level)
+{
+    const mo_task *task = m->search->task;
+
+    return task->assist && task->found && kind->n <= ASSIST_OPS &&
+           level >= ASSIST_LEVEL && level % 2 == 0;
+}
+
+/* What a failed proof says of the largest block on the way that the bound
+ * takes, if it says anything. */
+static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
+{
+    const mo_blocks *blocks = m->search->blocks;
+    const mo_chained *c = &blocks->chained[it->kind];
+    int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), most = -1;
+    mo_status status =
+        pairs ? mo_blocks_trace(blocks, it->kind, it->pair, NULL, pairs, err)
+              : mo_fail_memory(err);
+
+    for (int s = 0; s < c->chain->n && status == MO_OK; s++) {
+        const mo_segment *segment = &c->chain->segments[s];
+        const mo_hint *hint = &blocks->blocks[c->block[s]].hints[pairs[s]];
+
+        if (!hint->device || segment->n <= most)
+            continue;
+        most = segment->n;
+        it->hint = hint;
+        it->segment = segment;
+        it->segment_pair = pairs[s];
+    }
+    free(pairs);
+    return status;
+}
+
+/* The largest block on the way that the bound takes, and what it may take. */
+static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
+{
+    const mo_blocks *blocks = m->search->blocks;
+    const mo_chained *c = &blocks->chained[it->kind];
+    int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), s = 0;
+    mo_status status =
+        pairs ? mo_blocks_trace(blocks, it->kind, it->pair, NULL, pairs, err)
+              : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        const mo_block *b;
+
+        while (&c->chain->segments[s] != largest_segment(c->chain))
+            s++;
+        b = &blocks->blocks[c->block[s]];
+        it->segment = &c->chain->segments[s];
+        it->segment_pair = pairs[s];
+        it->hint = b->hints[pairs[s]].device ? &b->hints[pairs[s]] : NULL;
+        it->from_ns = b->lower_ns[pairs[s]];
+        if (it->from_ns == INT64_MAX)
+            it->from_ns = 0;
+        it->to_ns = it->from_ns + it->from_ns / RACE_PART;
+        if (it->to_ns > b->seen_ns[pairs[s]])
+            it->to_ns = b->seen_ns[pairs[s]];
+    }
+    free(pairs);
+    return status;
+}
+
+/* Many equal branches are divided anew, again and again: what comes of a race
+ * depends on chance more than on its length.  What is best of several is
+ * annealed in between. */
+static bool is_race_next(const mo_improver *m, int number, int copy, int level)
+{
+    if (!is_crowd(m, number) || level == 1)
+        return false;
+    if (level <= RACE_LEVELS)
+        return level % 2 == 0 || copy > 0;
+    return copy > 1 || (level + copy) % 2 == 0;
+}
+
+static int patience_of(const mo_improver *m, int number, mo_try_way how,
+                       int level)
+{
+    if (!is_crowd(m, number) || level <= RACE_LEVELS)
+        return 0;
+    return how == MO_TRY_RACE ? RACE_PATIENCE : WALK_PATIENCE;
+}
+
+/* Only the first of several attempts searches through or asks a solver.  Along
+ * a chain, anew at first, and between the attempts to make that better. */
+static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
+                         int copy, int level)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+
+    if (copy == 0 && is_assist_next(m, kind, level))
+        return MO_TRY_ASSIST;
+    if (is_race_next(m, chosen->kind, copy, level))
+        return MO_TRY_RACE;
+    if (copy == 0 && (chosen->exact || is_exact_next(m, chosen, level)))
+        return MO_TRY_EXACT;
+    if (is_along(m, chosen->kind))
+        return level % 2 == 1 ? MO_TRY_ALONG : MO_TRY_POLISH;
+    return MO_TRY_ANNEAL;
+}
+
+/* Later ones are short, and their winners go on alone. */
+static int64_t race_moves(const mo_kind *kind, int level)
+{
+    int doublings = level > RACE_LEVELS ? 0 : level - 2;
+
+    return ((int64_t) RACE_WORK << doublings) / kind->n + 1;
+}
+
+/* Moves for each op in its block, and, by ops, of the whole. */
+static int64_t along_effort(const mo_kind *kind, mo_try_way how, int level)
+{
+    static const int moves[] = { 200, 600, 2000, 4000, 8000 };
+    int n = sizeof moves / sizeof *moves;
+    int64_t each = moves[(level < n ? level : n) - 1];
+
+    return how == MO_TRY_ALONG ? each : POLISH_WORK * each / kind->n + 1;
+}
+
+static int64_t effort_of(const mo_improver *m, const mo_option *chosen,
+                         mo_try_way how, int level)
+{
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    bool is_short = is_crowd(m, chosen->kind) && level > RACE_LEVELS;
+
+    switch (how) {
+    case MO_TRY_RACE:
+        return race_moves(kind, level);
+    case MO_TRY_EXACT:
+        return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
+               << level;
+    case MO_TRY_ALONG:
+    case MO_TRY_POLISH:
+        return along_effort(kind, how, level);
+    default:
+        return moves_for(kind, is_short ? RACE_LEVELS : level);
+    }
+}
+
+/* The level counts from 1 on: what has not been tried at all is at 0.  Of
+ * several long walks, half begin anew, since the best valley need not be the
+ * one that is known (races know that themselves), and half with a hint, where
+ * there is one.  Of late races, the last looks for other valleys. */
+static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
+                          uint64_t seed, mo_try *it, mo_error *err)
+{
+    const mo_task *task = m->search->task;
+    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    int level = kind->pairs[chosen->pair].level + 1;
+    mo_try_way how = way_of(m, chosen, copy, level);
+    bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
+
+    *it = (mo_try){ .kind = chosen->kind,
+                    .pair = chosen->pair,
+                    .how = how,
+                    .effort = effort_of(m, chosen, how, level),
+                    .seed = seed,
+                    .anew = how == MO_TRY_ANNEAL && level > 3 &&
+                            copy % 2 == 0 && !is_crowd(m, chosen->kind),
+                    .fork = m->forks[chosen->kind],
+                    .stay = is_late && !is_last,
+                    .patience = patience_of(m, chosen->kind, how, level),
+                    .solver = task->assist,
+                    .found = task->found,
+                    .seconds = level };
+    if (how == MO_TRY_RACE)
+        return find_segment(m, it, err);
+    if (how == MO_TRY_ANNEAL && copy % 2 == 1 && m->search->blocks &&
+        it->patience == 0)
+        return find_hint(m, it, err);
+    return MO_OK;
+}
+
+static bool is_quick(const mo_improver *m, const mo_option *o)
+{
+    return m->search->kinds->kinds[o->kind].n <= MO_EXACT_OPS;
+}
+
+/* The options that promise most; what takes long and promises little beside the
+ * first of that waits. */
+static int choose(mo_improver *m, const mo_option *options, size_t n, int round)
+{
+    int most_long = round == 0 ? FIRST_LONG : MOST_LONG;
+    int n_chosen = 0, n_long = 0;
+    double least_ns = 0;
+
+    for (size_t i = 0; i < n && n_chosen < MO_MOST_TRIES / 2; i++) {
+        bool takes_long = !is_quick(m, &options[i]);
+
+        if (takes_long &&
+            (n_long == most_long || options[i].gain_ns < least_ns))
+            continue;
+        if (takes_long && n_long++ == 0)
+            least_ns = options[i].gain_ns / LEAST_SHARE;
+        m->chosen[n_chosen++] = &options[i];
+    }
+    return n_chosen;
+}
+
+static mo_pair *pair_of(const mo_improver *m, const mo_option *o)
+{
+    return &m->search->kinds->kinds[o->kind].pairs[o->pair];
+}
+
+/* Where there is room for more attempts, those that promise most are made
+ * several times. */
+static int copies_of(const mo_improver *m, const mo_option *o, int n_long,
+                     double sum_ns)
+{
+    int level = pair_of(m, o)->level;
+    int most = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
+
+    if (is_quick(m, o) || o->exact)
+        return 1;
+    copies = (int) ((MOST_LONG - n_long) * (o->gain_ns / sum_ns)) + 1;
+    return copies < most ? copies : most;
+}
+
+/* Those that take longest, which are the first of each, begin first. */
+static mo_status fill_tries(mo_improver *m, int n_chosen, uint64_t seed,
+                            mo_try *tries, int *n, mo_error *err)
+{
+    mo_status status = MO_OK;
+    double sum_ns = 0;
+    int n_long = 0;
+
+    for (int i = 0; i < n_chosen; i++)
+        if (!is_quick(m, m->chosen[i])) {
+            sum_ns += m->chosen[i]->gain_ns;
+            n_long++;
+        }
+    for (int c = 0; c < MOST_COPIES; c++)
+        for (int i = 0; i < n_chosen && *n < MO_MOST_TRIES && status == MO_OK;
+             i++) {
+            uint64_t own = mo_random_seed(seed, (uint64_t) *n);
+
+            if (c < copies_of(m, m->chosen[i], n_long, sum_ns))
+                status = fill_try(m, m->chosen[i], c, own, &tries[(*n)++], err);
+        }
+    for (int i = 0; i < n_chosen; i++)
+        pair_of(m, m->chosen[i])->level++;
+    return status;
+}
+
+mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int *n,
+                           double *hoped, mo_error *err)
+{
+    uint64_t seed = mo_random_seed(m->search->task->seed, (uint64_t) round);
+    const mo_option *options = NULL;
+    size_t n_options = 0;
+    mo_status status =
+        mo_hopes_find(m->hopes, &options, &n_options, hoped, err);
+
+    *n = 0;
+    if (status != MO_OK)
+        return status;
+    return fill_tries(m, choose(m, options, n_options, round), seed, tries, n,
+                      err);
+}
+
+static mo_status take_schedule(mo_improver *m, const mo_try *it,
+                               mo_schedule *schedule, mo_error *err)
+{
+    mo_search *s = m->search;
+
+    if (schedule && s->blocks)
+        mo_blocks_see(s->blocks, it->kind, schedule);
+    return mo_kind_improve(s->kinds, &s->kinds->kinds[it->kind], it->pair,
+                           schedule, err);
+}
+
+mo_status mo_improver_take(mo_improver *m, mo_try *it, mo_error *err)
+{
+    mo_kind *kind = &m->search->kinds->kinds[it->kind];
+    mo_pair *pair = &kind->pairs[it->pair];
+    mo_status status;
+
+    if (it->how == MO_TRY_EXACT &&
+        (it->lower_ns > kind->lower_ns[it->pair] || it->schedule))
+        pair->exact_pays = true;
+    status = take_schedule(m, it, it->schedule, err);
+    if (it->lower_ns > pair->own_ns)
+        pair->own_ns = it->lower_ns;
+    for (size_t i = 0; i < it->n_more; i++) {
+        mo_status other = take_schedule(m, it, it->more[i], err);
+
+        status = status == MO_OK ? other : status;
+    }
+    free(it->more);
+    it->schedule = NULL;
+    it->more = NULL;
+    it->n_more = 0;
+    return status;
+}

@@ -1,0 +1,268 @@
+#include "solvers/search/driver/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "schedule/heuristic/single_device.h"
+#include "solvers/search/decomp/compose.h"
+
+enum {
+    ALL_STATES = 16, /* up to so many devices, each is a state */
+    SOME_STATES = 8, /* of more, those that are quickest */
+    WHOLE_OPS = 40   /* so few are searched as one where memory is short */
+};
+
+static int compare_ints(const void *a, const void *b)
+{
+    int s = *(const int *) a, t = *(const int *) b;
+
+    return (s > t) - (s < t);
+}
+
+/* The quickest devices, by what all ops together would take there. */
+static mo_status choose_quickest(const mo_instance *x, mo_states *states,
+                                 mo_error *err)
+{
+    mo_status status = mo_single_order(x, states->device, err);
+
+    if (status == MO_OK)
+        qsort(states->device, (size_t) states->n, sizeof *states->device,
+              compare_ints);
+    return status;
+}
+
+static mo_status choose_states(const mo_instance *x, mo_states *states,
+                               mo_error *err)
+{
+    size_t n = (size_t) x->n_devices;
+    mo_status status = MO_OK;
+
+    states->all = x->n_devices <= ALL_STATES;
+    states->n = states->all ? x->n_devices : SOME_STATES;
+    states->device = calloc(n, sizeof *states->device);
+    states->of = calloc(n, sizeof *states->of);
+    if (!states->device || !states->of)
+        return mo_fail_memory(err);
+    for (int a = 0; a < states->n; a++)
+        states->device[a] = a;
+    if (!states->all)
+        status = choose_quickest(x, states, err);
+    for (int k = 0; k < x->n_devices; k++)
+        states->of[k] = -1;
+    for (int a = 0; a < states->n; a++)
+        states->of[states->device[a]] = a;
+    return status;
+}
+
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+    if (bytes > 0 && !mo_int64_add(*sum, bytes, sum))
+        *sum = INT64_MAX;
+}
+
+/* All that could ever be on a device together. */
+static int64_t all_bytes(const mo_instance *x, mo_memory memory)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < x->n; i++)
+        add_bytes(&sum, x->memory_bytes[i]);
+    for (int t = 0; t < x->n_tensors && memory == MO_MEMORY_LIVE; t++)
+        for (int q = x->tensor_start[t]; q <= x->tensor_start[t + 1]; q++)
+            add_bytes(&sum, x->tensor_bytes[t]);
+    return sum;
+}
+
+static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
+{
+    int64_t bytes = all_bytes(x, regime->memory);
+    bool matters = false;
+
+    for (int k = 0; k < x->n_devices; k++)
+        matters = matters || bytes > x->capacity_bytes[k];
+    return matters && regime->memory != MO_MEMORY_NONE;
+}
+
+static mo_status divide(mo_search *s, bool use_cuts, mo_error *err)
+{
+    mo_status status =
+        mo_pieces_find(s->x, &s->regime, use_cuts, &s->pieces, err);
+
+    if (status == MO_OK)
+        status =
+            mo_kinds_make(s->pieces, &s->states, &s->regime,
+                          s->memory_matters && s->states.all, &s->kinds, err);
+    if (status == MO_OK)
+        status = mo_path_new(s->pieces, s->states.n, &s->path, err);
+    return status;
+}
+
+static void forget_pieces(mo_search *s)
+{
+    mo_blocks_free(s->blocks);
+    mo_path_free(s->path);
+    mo_kinds_free(s->kinds);
+    mo_pieces_free(s->pieces);
+    s->blocks = NULL;
+    s->path = NULL;
+    s->kinds = NULL;
+    s->pieces = NULL;
+}
+
+static int64_t find_path(mo_search *s, bool upper)
+{
+    for (int i = 0; i < s->kinds->n; i++)
+        s->path->tables[i] =
+            upper ? s->kinds->kinds[i].upper_ns : s->kinds->kinds[i].lower_ns;
+    return mo_path_find(s->path);
+}
+
+mo_status mo_search_open(const mo_task *task, mo_search *s, mo_error *err)
+{
+    mo_status status;
+
+    *s = (mo_search){ .task = task,
+                      .x = task->x,
+                      .regime = task->regime,
+                      .begin_ns = mo_stop_clock_ns(),
+                      .upper_path_ns = INT64_MAX };
+    s->memory_matters = does_memory_matter(s->x, &s->regime);
+    if (!s->memory_matters)
+        s->regime.memory = MO_MEMORY_NONE;
+    status = choose_states(s->x, &s->states, err);
+    if (status == MO_OK)
+        status = divide(s, !s->memory_matters || s->x->n > WHOLE_OPS, err);
+    /* A cut may be pinned to a device that is no state. */
+    if (status == MO_OK && find_path(s, false) == INT64_MAX) {
+        forget_pieces(s);
+        status = divide(s, false, err);
+    }
+    return status;
+}
+
+void mo_search_close(mo_search *s)
+{
+    forget_pieces(s);
+    mo_schedule_free(s->best);
+    free(s->states.device);
+    free(s->states.of);
+}
+
+int64_t mo_search_upper_ns(const mo_search *s)
+{
+    return s->best ? s->best->makespan_ns : INT64_MAX;
+}
+
+bool mo_search_is_done(const mo_search *s)
+{
+    double makespan_ns;
+
+    if (!s->best)
+        return false;
+    makespan_ns = (double) s->best->makespan_ns;
+    return s->lower_ns >= s->best->makespan_ns ||
+           makespan_ns - (double) s->lower_ns <= s->task->gap * makespan_ns;
+}
+
+static void tell(const mo_search *s, const char *what)
+{
+    mo_news news = { mo_search_upper_ns(s), s->lower_ns,
+                     1e-9 * (double) (mo_stop_clock_ns() - s->begin_ns), what };
+
+    if (s->task->tell)
+        s->task->tell(s->task->context, &news);
+}
+
+void mo_search_raise(mo_search *s, int64_t lower_ns, const char *what)
+{
+    if (lower_ns <= s->lower_ns)
+        return;
+    s->lower_ns = lower_ns;
+    tell(s, what);
+}
+
+mo_status mo_search_offer(mo_search *s, mo_schedule *schedule, const char *what,
+                          mo_error *err)
+{
+    bool fits = false;
+    mo_status status;
+
+    if (!schedule)
+        return MO_OK;
+    schedule->regime = s->regime;
+    status = mo_unstitch(s->kinds, schedule, err);
+    if (status == MO_OK && schedule->makespan_ns < mo_search_upper_ns(s))
+        status = mo_schedule_fits(s->x, schedule, &fits, err);
+    if (status != MO_OK || !fits) {
+        mo_schedule_free(schedule);
+        return status;
+    }
+    mo_schedule_free(s->best);
+    s->best = schedule;
+    tell(s, what);
+    return MO_OK;
+}
+
+/* The larger of what is proven of a pair itself and what its blocks tell. */
+static mo_status raise_kind(const mo_search *s, int number, mo_error *err)
+{
+    mo_kind *kind = &s->kinds->kinds[number];
+    int n_pairs = s->states.n * s->states.n;
+    int64_t *times_ns;
+    mo_status status = MO_OK;
+
+    if (!kind->part)
+        return MO_OK;
+    times_ns = malloc((size_t) n_pairs * sizeof *times_ns);
+    if (!times_ns)
+        return mo_fail_memory(err);
+    for (int pair = 0; pair < n_pairs; pair++)
+        times_ns[pair] = 0;
+    if (s->blocks)
+        status = mo_blocks_add_up(s->blocks, number, NULL, times_ns, err);
+    for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
+        int64_t *lower_ns = &kind->lower_ns[pair];
+
+        if (times_ns[pair] > *lower_ns)
+            *lower_ns = times_ns[pair];
+        if (kind->pairs[pair].own_ns > *lower_ns)
+            *lower_ns = kind->pairs[pair].own_ns;
+    }
+    free(times_ns);
+    return status;
+}
+
+static mo_status raise_all(mo_search *s, const char *what, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int64_t lower_ns;
+
+    for (int i = 0; i < s->kinds->n && status == MO_OK; i++)
+        status = raise_kind(s, i, err);
+    if (status != MO_OK)
+        return status;
+    lower_ns = find_path(s, false);
+    /* A cut could be on a device that is no state: then nothing is proven. */
+    if ((s->states.all || s->pieces->n == 1) && lower_ns != INT64_MAX)
+        mo_search_raise(s, lower_ns, what);
+    return MO_OK;
+}
+
+mo_status mo_search_add_up(mo_search *s, const char *what, mo_error *err)
+{
+    mo_schedule *schedule = NULL;
+    int64_t upper_ns;
+    mo_status status = raise_all(s, what, err);
+
+    if (status != MO_OK)
+        return status;
+    upper_ns = find_path(s, true);
+    if (upper_ns >= s->upper_path_ns)
+        return MO_OK;
+    s->upper_path_ns = upper_ns;
+    if (upper_ns >= mo_search_upper_ns(s))
+        return MO_OK;
+    status = mo_stitch(s->kinds, s->path, NULL, &schedule, err);
+    return status == MO_OK ? mo_search_offer(s, schedule, what, err) : status;
+}

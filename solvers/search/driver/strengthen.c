@@ -1,0 +1,44 @@
+#include "solvers/search/driver/strengthen.h"
+
+static mo_status search(const mo_instance *x, const mo_regime *regime,
+                        const mo_strengthen_options *options,
+                        mo_strength *strength, mo_placed *placed, mo_error *err)
+{
+    const mo_task task = { .x = x,
+                           .regime = *regime,
+                           .seed = options->seed,
+                           .threads = options->threads,
+                           .stop = options->stop,
+                           .tell = options->tell,
+                           .context = options->context,
+                           .strength = strength };
+
+    return mo_method_moirai.place(&task, placed, err);
+}
+
+mo_status mo_strengthen(const mo_instance *x, const mo_regime *regime,
+                        const mo_strengthen_options *options,
+                        mo_strength **strength, mo_schedule **start,
+                        mo_error *err)
+{
+    mo_placed placed = { 0 };
+    mo_strength *proven = NULL;
+    mo_status status = mo_strength_new(x->n_devices, &proven, err);
+
+    if (status == MO_OK)
+        status = search(x, regime, options, proven, &placed, err);
+    if (status != MO_OK) {
+        mo_placed_clear(&placed);
+        mo_strength_free(proven);
+        return status;
+    }
+    proven->lower_ns = placed.lower_ns;
+    *strength = proven;
+    *start = NULL;
+    if (placed.fits) {
+        *start = placed.schedule;
+        placed.schedule = NULL;
+    }
+    mo_placed_clear(&placed);
+    return MO_OK;
+}

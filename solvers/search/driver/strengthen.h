@@ -1,0 +1,31 @@
+/*
+ * strengthen.h - a search before a model is written: what it proves becomes
+ * rows of the model, and what it finds its start.
+ */
+#ifndef MO_SOLVERS_SEARCH_DRIVER_STRENGTHEN_H
+#define MO_SOLVERS_SEARCH_DRIVER_STRENGTHEN_H
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "cost/instance.h"
+#include "models/frame/proven_bounds.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+#include "solvers/search/method.h"
+
+typedef struct mo_strengthen_options {
+    uint64_t seed;
+    int threads;         /* 0: all cores */
+    const mo_stop *stop; /* the search may end earlier, all being proven */
+    void (*tell)(void *context, const mo_news *news); /* or NULL */
+    void *context;
+} mo_strengthen_options;
+
+/* *start is NULL where nothing was found that fits into memory.  The same
+ * input and seed give the same, whatever the threads, unless it is stopped. */
+mo_status mo_strengthen(const mo_instance *x, const mo_regime *regime,
+                        const mo_strengthen_options *options,
+                        mo_strength **strength, mo_schedule **start,
+                        mo_error *err);
+
+#endif

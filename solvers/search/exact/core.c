@@ -1,0 +1,386 @@
+#include "solvers/search/exact/core.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "solvers/search/exact/core_internal.h"
+
+void mo_core_open(mo_core *c)
+{
+    *c = (mo_core){ .activity_step = 1 };
+}
+
+mo_status mo_core_bounds(mo_core *c, int n_bounds, mo_error *err)
+{
+    size_t n = (size_t) n_bounds + 1;
+
+    c->n_bounds = n_bounds;
+    c->value = calloc(n, sizeof *c->value);
+    c->root_value = calloc(n, sizeof *c->root_value);
+    c->last_entry = malloc(n * sizeof *c->last_entry);
+    if (!c->value || !c->root_value || !c->last_entry)
+        return mo_fail_memory(err);
+    for (int b = 0; b < n_bounds; b++)
+        c->last_entry[b] = -1;
+    return MO_OK;
+}
+
+void mo_core_close(mo_core *c)
+{
+    for (int l = 0; l < 2 * c->n_variables; l++)
+        free(c->watches[l].list);
+    free(c->truth);
+    free(c->entry_of);
+    free(c->activity);
+    free(c->watches);
+    free(c->value);
+    free(c->root_value);
+    free(c->last_entry);
+    free(c->trail);
+    free(c->level_start);
+    free(c->clauses);
+    free(c->literals);
+    free(c->stored);
+    free(c->facts);
+    free(c->learnt);
+    free(c->seen);
+    free(c->needed);
+    free(c->level_seen);
+    *c = (mo_core){ 0 };
+}
+
+/* Room in an array, or nothing counts any more. */
+#define RESERVE(c, items, room, need)                                          \
+    (mo_array_reserve((void **) &(items), &(room), (need), sizeof *(items),    \
+                      NULL) == MO_OK ||                                        \
+     !((c)->out_of_memory = true))
+
+static bool reserve_variables(mo_core *c, size_t room)
+{
+    signed char *truth = realloc(c->truth, 2 * room);
+    int *entry_of;
+    double *activity;
+    mo_watches *watches;
+
+    if (truth)
+        c->truth = truth;
+    entry_of = realloc(c->entry_of, room * sizeof *entry_of);
+    if (entry_of)
+        c->entry_of = entry_of;
+    activity = realloc(c->activity, room * sizeof *activity);
+    if (activity)
+        c->activity = activity;
+    watches = realloc(c->watches, 2 * room * sizeof *watches);
+    if (watches)
+        c->watches = watches;
+    if (!truth || !entry_of || !activity || !watches)
+        return !(c->out_of_memory = true);
+    c->variables_room = room;
+    return true;
+}
+
+int mo_core_variable(mo_core *c)
+{
+    int v = c->n_variables;
+
+    if ((size_t) v == c->variables_room &&
+        !reserve_variables(c, 2 * c->variables_room + 64))
+        return 0;
+    c->truth[2 * v] = c->truth[2 * v + 1] = 0;
+    c->activity[v] = 0;
+    c->watches[2 * v] = c->watches[2 * v + 1] = (mo_watches){ 0 };
+    c->n_variables++;
+    return v;
+}
+
+int64_t mo_core_value_before(const mo_core *c, int bound, int number)
+{
+    int e = c->last_entry[bound];
+
+    while (e >= number)
+        e = c->trail[e].before;
+    return e < 0 ? 0 : c->trail[e].value;
+}
+
+static bool push(mo_core *c, mo_core_entry entry)
+{
+    if (c->n_trail == c->trail_room &&
+        !RESERVE(c, c->trail, c->trail_room, c->n_trail + 1))
+        return false;
+    entry.level = mo_core_level(c);
+    c->trail[c->n_trail++] = entry;
+    return true;
+}
+
+static void set_true(mo_core *c, int literal, mo_core_entry entry)
+{
+    entry.what = literal;
+    if (!push(c, entry))
+        return;
+    c->truth[literal] = 1;
+    c->truth[literal ^ 1] = -1;
+    c->entry_of[literal >> 1] = (int) c->n_trail - 1;
+}
+
+static void set_bound(mo_core *c, int bound, int64_t value, mo_core_entry entry)
+{
+    entry.what = ~bound;
+    entry.value = value;
+    entry.before = c->last_entry[bound];
+    if (!push(c, entry))
+        return;
+    c->last_entry[bound] = (int) c->n_trail - 1;
+    c->value[bound] = value;
+    if (c->n_levels == 0)
+        c->root_value[bound] = value;
+}
+
+void mo_core_no_facts(mo_core *c)
+{
+    c->n_facts = 0;
+}
+
+static void collect(mo_core *c, int what, int64_t value)
+{
+    if (c->n_facts == c->facts_room &&
+        !RESERVE(c, c->facts, c->facts_room, c->n_facts + 1))
+        return;
+    c->facts[c->n_facts++] = (mo_fact){ what, value };
+}
+
+void mo_core_fact(mo_core *c, int literal)
+{
+    assert(c->truth[literal] > 0);
+    if (c->trail[c->entry_of[literal >> 1]].level > 0)
+        collect(c, literal, 0);
+}
+
+void mo_core_fact_bound(mo_core *c, int bound, int64_t value)
+{
+    assert(c->value[bound] >= value);
+    if (value > c->root_value[bound])
+        collect(c, ~bound, value);
+}
+
+/* Keeps the facts for the entry that comes next. */
+static mo_core_entry store_facts(mo_core *c)
+{
+    mo_core_entry entry = { .why = MO_WHY_FACTS, .at = (int) c->n_stored };
+
+    if (c->n_levels == 0 || c->n_facts == 0)
+        return entry;
+    if (c->n_stored + c->n_facts > c->stored_room &&
+        !RESERVE(c, c->stored, c->stored_room, c->n_stored + c->n_facts))
+        return entry;
+    memcpy(c->stored + c->n_stored, c->facts, c->n_facts * sizeof *c->facts);
+    c->n_stored += c->n_facts;
+    entry.n_facts = (int) c->n_facts;
+    return entry;
+}
+
+bool mo_core_imply(mo_core *c, int literal, mo_why why, int at)
+{
+    mo_core_entry entry = { .what = literal, .why = why, .at = at };
+
+    if (c->truth[literal] > 0)
+        return true;
+    if (c->truth[literal] == 0) {
+        set_true(c, literal, entry);
+        return true;
+    }
+    mo_core_no_facts(c);
+    c->explain(c->context, &entry, (int) c->n_trail, 0);
+    mo_core_fact(c, literal ^ 1);
+    return false;
+}
+
+bool mo_core_imply_by_facts(mo_core *c, int literal)
+{
+    if (c->truth[literal] > 0)
+        return true;
+    if (c->truth[literal] < 0) {
+        mo_core_fact(c, literal ^ 1);
+        return false;
+    }
+    set_true(c, literal, store_facts(c));
+    return true;
+}
+
+void mo_core_raise(mo_core *c, int bound, int64_t value, mo_why why, int at)
+{
+    if (value > c->value[bound])
+        set_bound(c, bound, value, (mo_core_entry){ .why = why, .at = at });
+}
+
+void mo_core_raise_by_facts(mo_core *c, int bound, int64_t value)
+{
+    if (value > c->value[bound])
+        set_bound(c, bound, value, store_facts(c));
+}
+
+static void watch(mo_core *c, int literal, int clause, int other)
+{
+    mo_watches *w = &c->watches[literal];
+
+    if (w->n == w->room && !RESERVE(c, w->list, w->room, w->n + 1))
+        return;
+    w->list[w->n++] = (mo_watch){ clause, other };
+}
+
+void mo_core_watch_clause(mo_core *c, int clause)
+{
+    const int *l = c->literals + c->clauses[clause].first;
+
+    watch(c, l[0], clause, l[1]);
+    watch(c, l[1], clause, l[0]);
+}
+
+/* The number of the new clause, or -1. */
+int mo_core_add_clause(mo_core *c, const int *literals, size_t n, int spread)
+{
+    if ((c->n_clauses == c->clauses_room &&
+         !RESERVE(c, c->clauses, c->clauses_room, c->n_clauses + 1)) ||
+        (c->n_literals + n > c->literals_room &&
+         !RESERVE(c, c->literals, c->literals_room, c->n_literals + n)))
+        return -1;
+    c->clauses[c->n_clauses] =
+        (mo_clause){ (int) c->n_literals, (int) n, spread };
+    memcpy(c->literals + c->n_literals, literals, n * sizeof *literals);
+    c->n_literals += n;
+    mo_core_watch_clause(c, (int) c->n_clauses);
+    return (int) c->n_clauses++;
+}
+
+bool mo_core_give(mo_core *c, const int *literals, int n)
+{
+    assert(c->n_levels == 0);
+    c->n_learnt = 0;
+    for (int i = 0; i < n; i++) {
+        if (c->out_of_memory) /* then there may be no such literal */
+            return true;
+        if (c->truth[literals[i]] > 0)
+            return true;
+        if (c->truth[literals[i]] < 0)
+            continue;
+        if (c->n_learnt == c->learnt_room &&
+            !RESERVE(c, c->learnt, c->learnt_room, c->n_learnt + 1))
+            return true;
+        c->learnt[c->n_learnt++] = literals[i];
+    }
+    if (c->n_learnt == 0)
+        return false;
+    if (c->n_learnt == 1)
+        set_true(c, c->learnt[0], (mo_core_entry){ .why = MO_WHY_CLAUSE });
+    else
+        mo_core_add_clause(c, c->learnt, c->n_learnt, 0);
+    return true;
+}
+
+/* A literal of the clause to watch in the place of the second, which is false;
+ * moves it there. */
+static bool find_other(const mo_core *c, int *literals, int n)
+{
+    for (int i = 2; i < n; i++)
+        if (c->truth[literals[i]] >= 0) {
+            int kept = literals[1];
+
+            literals[1] = literals[i];
+            literals[i] = kept;
+            return true;
+        }
+    return false;
+}
+
+static void blame_clause(mo_core *c, int clause)
+{
+    const mo_clause *of = &c->clauses[clause];
+
+    mo_core_no_facts(c);
+    for (int i = 0; i < of->n; i++)
+        mo_core_fact(c, c->literals[of->first + i] ^ 1);
+}
+
+/* One clause in which literal has become false.  Returns whether it is still
+ * watched there; *conflict, when all of it is false. */
+static bool look_at(mo_core *c, mo_watch *w, int literal, bool *conflict)
+{
+    const mo_clause *of = &c->clauses[w->clause];
+    int *l = c->literals + of->first;
+
+    if (l[0] == literal) {
+        l[0] = l[1];
+        l[1] = literal;
+    }
+    w->other = l[0];
+    if (c->truth[l[0]] > 0)
+        return true;
+    if (find_other(c, l, of->n)) {
+        watch(c, l[1], w->clause, l[0]);
+        return false;
+    }
+    if (c->truth[l[0]] < 0) {
+        blame_clause(c, w->clause);
+        *conflict = true;
+    } else {
+        set_true(c, l[0],
+                 (mo_core_entry){ .why = MO_WHY_CLAUSE, .at = w->clause });
+    }
+    return true;
+}
+
+bool mo_core_propagate(mo_core *c, int literal)
+{
+    mo_watches *w = &c->watches[literal ^ 1];
+    bool conflict = false;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < w->n; i++) {
+        mo_watch it = w->list[i];
+
+        if (conflict || c->truth[it.other] > 0 ||
+            look_at(c, &it, literal ^ 1, &conflict))
+            w->list[kept++] = it;
+    }
+    w->n = kept;
+    return !conflict;
+}
+
+void mo_core_decide(mo_core *c, int literal)
+{
+    if (c->n_levels == c->levels_room &&
+        !RESERVE(c, c->level_start, c->levels_room, c->n_levels + 1))
+        return;
+    assert(c->truth[literal] == 0);
+    c->level_start[c->n_levels++] = (int) c->n_trail;
+    set_true(c, literal, (mo_core_entry){ .why = MO_WHY_DECIDED });
+}
+
+static void take_back(mo_core *c, const mo_core_entry *entry)
+{
+    if (entry->what >= 0) {
+        c->truth[entry->what] = c->truth[entry->what ^ 1] = 0;
+    } else {
+        int bound = ~entry->what;
+
+        c->last_entry[bound] = entry->before;
+        c->value[bound] = entry->before < 0 ? 0 : c->trail[entry->before].value;
+    }
+    if (entry->why == MO_WHY_FACTS)
+        c->n_stored = (size_t) entry->at;
+}
+
+void mo_core_back(mo_core *c, int level)
+{
+    size_t n;
+
+    if (level >= mo_core_level(c))
+        return;
+    n = (size_t) c->level_start[level];
+    while (c->n_trail > n)
+        take_back(c, &c->trail[--c->n_trail]);
+    c->n_levels = (size_t) level;
+    if (c->n_propagated > n)
+        c->n_propagated = n;
+}

@@ -1,0 +1,323 @@
+#include "solvers/search/lp/simplex_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static mo_status reserve_doubles(double **items, size_t room, mo_error *err)
+{
+    void *more = NULL;
+    size_t size;
+
+    if (mo_size_mul(room, sizeof **items, &size))
+        more = realloc(*items, size);
+    if (!more)
+        return mo_fail_memory(err);
+    *items = more;
+    return MO_OK;
+}
+
+static mo_status reserve_ints(int **items, size_t room, mo_error *err)
+{
+    void *more = NULL;
+    size_t size;
+
+    if (mo_size_mul(room, sizeof **items, &size))
+        more = realloc(*items, size);
+    if (!more)
+        return mo_fail_memory(err);
+    *items = more;
+    return MO_OK;
+}
+
+static mo_status reserve_rows(mo_simplex *lp, size_t room, mo_error *err)
+{
+    double **by_row[] = { &lp->b, &lp->rhs, &lp->norm, &lp->price };
+    size_t size;
+    mo_status status =
+        mo_size_mul(room, lp->n_room, &size) ? MO_OK : mo_fail_memory(err);
+
+    for (size_t i = 0; i < sizeof by_row / sizeof *by_row; i++)
+        if (status == MO_OK)
+            status = reserve_doubles(by_row[i], room, err);
+    if (status == MO_OK)
+        status = reserve_doubles(&lp->a, size, err);
+    if (status == MO_OK)
+        status = reserve_doubles(&lp->t, size, err);
+    if (status == MO_OK)
+        status = reserve_ints(&lp->basic, room, err);
+    if (status == MO_OK)
+        status = reserve_ints(&lp->age, room, err);
+    if (status == MO_OK)
+        status = reserve_ints(&lp->tight, room, err);
+    if (status == MO_OK)
+        lp->m_room = room;
+    return status;
+}
+
+/* Rows in a new array, further apart. */
+static double *spread(const mo_simplex *lp, double *rows, size_t n_room)
+{
+    double *wide = malloc(lp->m_room * n_room * sizeof *wide);
+
+    for (int i = 0; i < lp->m && wide; i++)
+        memcpy(wide + (size_t) i * n_room, row_of(lp, rows, i),
+               (size_t) lp->n * sizeof *wide);
+    return wide;
+}
+
+static mo_status spread_rows(mo_simplex *lp, size_t n_room, mo_error *err)
+{
+    size_t size;
+    double *a = NULL, *t = NULL;
+
+    if (mo_size_mul(lp->m_room, n_room, &size) &&
+        mo_size_mul(size, sizeof *a, &size)) {
+        a = spread(lp, lp->a, n_room);
+        t = spread(lp, lp->t, n_room);
+    }
+    if (!a || !t) {
+        free(a);
+        free(t);
+        return mo_fail_memory(err);
+    }
+    free(lp->a);
+    free(lp->t);
+    lp->a = a;
+    lp->t = t;
+    lp->n_room = n_room;
+    return MO_OK;
+}
+
+static mo_status reserve_columns(mo_simplex *lp, size_t room, mo_error *err)
+{
+    double **by_column[] = { &lp->c, &lp->d, &lp->z, &lp->scratch };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof by_column / sizeof *by_column; i++)
+        if (status == MO_OK)
+            status = reserve_doubles(by_column[i], room, err);
+    if (status == MO_OK)
+        status = reserve_ints(&lp->out, room, err);
+    return status == MO_OK ? spread_rows(lp, room, err) : status;
+}
+
+mo_status mo_simplex_new(int n, const double *c, mo_simplex **simplex,
+                         mo_error *err)
+{
+    mo_simplex *lp = calloc(1, sizeof *lp);
+    mo_status status;
+
+    if (!lp)
+        return mo_fail_memory(err);
+    lp->n_room = 1;
+    status = reserve_rows(lp, 16, err);
+    if (status == MO_OK)
+        status = reserve_columns(lp, (size_t) n + 16, err);
+    if (status != MO_OK) {
+        mo_simplex_free(lp);
+        return status;
+    }
+    lp->n = n;
+    for (int j = 0; j < n; j++) {
+        lp->c[j] = lp->d[j] = c[j];
+        lp->z[j] = 0;
+        lp->out[j] = j;
+    }
+    *simplex = lp;
+    return MO_OK;
+}
+
+void mo_simplex_free(mo_simplex *lp)
+{
+    if (!lp)
+        return;
+    free(lp->c);
+    free(lp->a);
+    free(lp->b);
+    free(lp->t);
+    free(lp->rhs);
+    free(lp->d);
+    free(lp->norm);
+    free(lp->basic);
+    free(lp->out);
+    free(lp->age);
+    free(lp->tight);
+    free(lp->z);
+    free(lp->price);
+    free(lp->scratch);
+    free(lp);
+}
+
+void mo_simplex_express_row(mo_simplex *lp, int i)
+{
+    const double *a = row_of(lp, lp->a, i);
+    double *t = row_of(lp, lp->t, i);
+
+    for (int j = 0; j < lp->n; j++)
+        t[j] = is_slack(lp->out[j]) ? 0 : a[lp->out[j]];
+    lp->rhs[i] = lp->b[i];
+    for (int r = 0; r < i; r++) {
+        double factor = is_slack(lp->basic[r]) ? 0 : a[lp->basic[r]];
+
+        if (factor == 0)
+            continue;
+        subtract(t, factor, row_of(lp, lp->t, r), lp->n);
+        lp->rhs[i] -= factor * lp->rhs[r];
+    }
+    lp->norm[i] = square_sum(t, lp->n);
+    lp->basic[i] = ~i;
+}
+
+mo_status mo_simplex_row(mo_simplex *lp, const double *a, double b,
+                         mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if ((size_t) lp->m == lp->m_room)
+        status = reserve_rows(lp, 2 * lp->m_room, err);
+    if (status != MO_OK)
+        return status;
+    memcpy(row_of(lp, lp->a, lp->m), a, (size_t) lp->n * sizeof *a);
+    lp->b[lp->m] = b;
+    lp->age[lp->m] = 0;
+    lp->price[lp->m] = 0;
+    mo_simplex_express_row(lp, lp->m);
+    lp->m++;
+    return MO_OK;
+}
+
+/* The entries of a column that is not in the basis: those that it came with,
+ * by what has become of the slacks. */
+static void express_column(mo_simplex *lp, int at, double c,
+                           const double *entries)
+{
+    double cost = c;
+
+    for (int r = 0; r < lp->m; r++) {
+        double *t = row_of(lp, lp->t, r), sum = 0;
+
+        for (int j = 0; j < at; j++)
+            if (is_slack(lp->out[j]))
+                sum += entries[~lp->out[j]] * t[j];
+        if (is_slack(lp->basic[r]))
+            sum += entries[~lp->basic[r]];
+        t[at] = sum;
+        lp->norm[r] += sum * sum;
+    }
+    for (int j = 0; j < at; j++)
+        if (is_slack(lp->out[j]))
+            cost += entries[~lp->out[j]] * lp->d[j];
+    lp->d[at] = cost;
+}
+
+mo_status mo_simplex_column(mo_simplex *lp, double c, const double *entries,
+                            mo_error *err)
+{
+    int at = lp->n;
+    mo_status status = MO_OK;
+
+    if ((size_t) at == lp->n_room)
+        status = reserve_columns(lp, 2 * lp->n_room, err);
+    if (status != MO_OK)
+        return status;
+    lp->c[at] = c;
+    for (int i = 0; i < lp->m; i++)
+        row_of(lp, lp->a, i)[at] = entries[i];
+    express_column(lp, at, c, entries);
+    lp->out[at] = at;
+    lp->z[at] = 0;
+    lp->n++;
+    return MO_OK;
+}
+
+double mo_simplex_value(const mo_simplex *lp)
+{
+    return lp->value;
+}
+
+const double *mo_simplex_z(const mo_simplex *lp)
+{
+    return lp->z;
+}
+
+const double *mo_simplex_prices(const mo_simplex *lp)
+{
+    return lp->price;
+}
+
+/* The age that only so many of the rows with a basic slack exceed. */
+static int oldest_to_keep(const mo_simplex *lp, int surplus)
+{
+    int oldest = 0, older = lp->m;
+
+    while (older > surplus) {
+        older = 0;
+        oldest++;
+        for (int r = 0; r < lp->m; r++)
+            older += is_slack(lp->basic[r]) && lp->age[~lp->basic[r]] > oldest;
+    }
+    return oldest;
+}
+
+/* Marks what goes: rows of which the slack is basic, the oldest. */
+static void choose_surplus(const mo_simplex *lp, int surplus, int *kept)
+{
+    int oldest = oldest_to_keep(lp, surplus);
+
+    for (int i = 0; i < lp->m; i++)
+        kept[i] = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int r = 0; r < lp->m && surplus > 0; r++) {
+            int i = is_slack(lp->basic[r]) ? ~lp->basic[r] : -1;
+
+            if (i >= 0 && kept[i] == 0 && lp->age[i] >= oldest + (pass == 0)) {
+                kept[i] = -1;
+                surplus--;
+            }
+        }
+}
+
+static void move_row(mo_simplex *lp, double *rows, int from, int to)
+{
+    if (from != to)
+        memcpy(row_of(lp, rows, to), row_of(lp, rows, from),
+               (size_t) lp->n * sizeof *rows);
+}
+
+static void drop_from_dictionary(mo_simplex *lp, const int *kept)
+{
+    int to = 0;
+
+    for (int r = 0; r < lp->m; r++) {
+        int variable = lp->basic[r];
+
+        if (is_slack(variable) && kept[~variable] < 0)
+            continue;
+        move_row(lp, lp->t, r, to);
+        lp->rhs[to] = lp->rhs[r];
+        lp->norm[to] = lp->norm[r];
+        lp->basic[to++] = is_slack(variable) ? ~kept[~variable] : variable;
+    }
+    for (int j = 0; j < lp->n; j++)
+        if (is_slack(lp->out[j]))
+            lp->out[j] = ~kept[~lp->out[j]];
+}
+
+void mo_simplex_trim(mo_simplex *lp, int most, int *kept)
+{
+    int to = 0;
+
+    choose_surplus(lp, lp->m > most ? lp->m - most : 0, kept);
+    for (int i = 0; i < lp->m; i++)
+        if (kept[i] == 0) {
+            move_row(lp, lp->a, i, to);
+            lp->b[to] = lp->b[i];
+            lp->age[to] = lp->age[i];
+            lp->price[to] = lp->price[i];
+            kept[i] = to++;
+        }
+    drop_from_dictionary(lp, kept);
+    lp->m = to;
+}

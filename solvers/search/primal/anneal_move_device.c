@@ -1,0 +1,297 @@
+/* Steps to other devices. */
+#include "solvers/search/primal/anneal_state.h"
+
+/* Ops that move together: one of so many more ends a set. */
+enum { LARGEST_SET = 24, SET_ENDS = 12 };
+
+/* Of those that are exchanged: the most ops, and so many are looked at. */
+enum { LARGEST_PART = 3, CANDIDATES = 8 };
+
+static int unit_device(const mo_walk *w, int unit)
+{
+    return w->at->device[w->units->ops[w->units->start[unit]]];
+}
+
+/* What it reads and what it makes is sent as urgently as it is needed: keys of
+ * flows from times when nothing was sent mean nothing. */
+static void renew_sends(mo_walk *w, int op)
+{
+    const mo_instance *x = w->x;
+
+    for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++)
+        mo_trial_send(w->trial, x->in_flows[j], w->at->key[op]);
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+        mo_trial_send(w->trial, q, w->at->key[x->flows[q].to]);
+}
+
+static void put(mo_walk *w, int unit, int device)
+{
+    const mo_units *u = w->units;
+
+    w->room_bytes[unit_device(w, unit)] += u->bytes[unit];
+    w->room_bytes[device] -= u->bytes[unit];
+    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
+        mo_trial_place(w->trial, u->ops[j], device);
+    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
+        renew_sends(w, u->ops[j]);
+}
+
+bool mo_walk_place(mo_walk *w, int op, int device)
+{
+    int unit = w->units->of_op[op], from = unit_device(w, unit);
+
+    if (w->units->pin[unit] != MO_FREE || device == from ||
+        w->room_bytes[device] < w->units->bytes[unit] ||
+        w->n_moves == w->units->n)
+        return false;
+    w->moves[w->n_moves++] = (mo_unit_move){ unit, from, device };
+    put(w, unit, device);
+    return true;
+}
+
+/* The devices themselves are put back by the trial. */
+static void give_room_back(mo_walk *w)
+{
+    while (w->n_moves > 0) {
+        const mo_unit_move *move = &w->moves[--w->n_moves];
+
+        w->room_bytes[move->to] += w->units->bytes[move->unit];
+        w->room_bytes[move->from] -= w->units->bytes[move->unit];
+    }
+}
+
+void mo_walk_keep(mo_walk *w)
+{
+    mo_trial_keep(w->trial);
+    w->is_new |= w->n_moves > 0;
+    w->n_moves = 0;
+    w->n_chain = 0;
+}
+
+void mo_walk_undo(mo_walk *w)
+{
+    give_room_back(w);
+    mo_trial_undo(w->trial);
+}
+
+/* Another device than its own: that of something that it reads or that reads
+ * it, or any. */
+static int choose_device(mo_walk *w, int op)
+{
+    const mo_instance *x = w->x;
+    int n_in = x->in_start[op + 1] - x->in_start[op];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int pick = mo_walk_below(w, n_in + n_out + 1 + (n_in + n_out) / 2);
+    int device = w->at->device[op];
+
+    if (pick < n_in)
+        device =
+            w->at->device[x->flows[x->in_flows[x->in_start[op] + pick]].from];
+    else if (pick < n_in + n_out)
+        device = w->at->device[x->flows[x->out_start[op] + pick - n_in].to];
+    if (device == w->at->device[op])
+        device += 1 + mo_walk_below(w, x->n_devices - 1);
+    return device % x->n_devices;
+}
+
+/* An op of the device that may change places with another one's unit. */
+static bool swap(mo_walk *w, int op, int device)
+{
+    int home = w->at->device[op], other = mo_walk_below(w, w->x->n);
+
+    for (int tries = 0; tries < w->x->n; tries++) {
+        int unit = w->units->of_op[other];
+
+        if (w->at->device[other] == device && w->units->pin[unit] == MO_FREE &&
+            w->units->bytes[unit] > 0)
+            break;
+        other = other + 1 < w->x->n ? other + 1 : 0;
+    }
+    return mo_walk_place(w, other, home) && mo_walk_place(w, op, device);
+}
+
+bool mo_walk_step_place(mo_walk *w, int op)
+{
+    int device = choose_device(w, op), unit = w->units->of_op[op];
+
+    if (mo_walk_place(w, op, device))
+        return true;
+    return w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
+           w->room_bytes[device] < w->units->bytes[unit] && swap(w, op, device);
+}
+
+static bool is_in_set(const mo_walk *w, int n, int op)
+{
+    for (int i = 0; i < n; i++)
+        if (w->set[i] == op)
+            return true;
+    return false;
+}
+
+static int neighbour(mo_walk *w, int op)
+{
+    const mo_instance *x = w->x;
+    int n_in = x->in_start[op + 1] - x->in_start[op];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int pick;
+
+    if (n_in + n_out == 0)
+        return op;
+    pick = mo_walk_below(w, n_in + n_out);
+    return pick < n_in ? x->flows[x->in_flows[x->in_start[op] + pick]].from
+                       : x->flows[x->out_start[op] + pick - n_in].to;
+}
+
+/* Along flows in any direction, by chance. */
+static int grow_anyhow(mo_walk *w, int op, int most)
+{
+    int n = 0;
+
+    w->set[n++] = op;
+    for (int tries = 2 * most; tries > 0 && n < most; tries--) {
+        int other = neighbour(w, w->set[mo_walk_below(w, n)]);
+
+        if (w->at->device[other] == w->at->device[op] &&
+            !is_in_set(w, n, other))
+            w->set[n++] = other;
+    }
+    return n;
+}
+
+/* From reader to reader, as long as there is one. */
+static int grow_forward(mo_walk *w, int op, int most)
+{
+    const mo_instance *x = w->x;
+    int n = 0, device = w->at->device[op];
+
+    while (n < most && w->at->device[op] == device) {
+        w->set[n++] = op;
+        if (x->out_start[op + 1] != x->out_start[op] + 1)
+            break;
+        op = x->flows[x->out_start[op]].to;
+    }
+    return n;
+}
+
+/* All that is made for op alone, and for that, and so on. */
+static int grow_backward(mo_walk *w, int op, int most)
+{
+    const mo_instance *x = w->x;
+    int n = 0, device = w->at->device[op];
+
+    w->set[n++] = op;
+    for (int at = 0; at < n; at++)
+        for (int j = x->in_start[w->set[at]];
+             j < x->in_start[w->set[at] + 1] && n < most; j++) {
+            int from = x->flows[x->in_flows[j]].from;
+
+            if (w->at->device[from] == device &&
+                x->out_start[from + 1] == x->out_start[from] + 1)
+                w->set[n++] = from;
+        }
+    return n;
+}
+
+/* Ops of one device, connected by flows. */
+static int find_set(mo_walk *w, int op, int most)
+{
+    switch (mo_walk_below(w, 3)) {
+    case 0:
+        return grow_forward(w, op, most);
+    case 1:
+        return grow_backward(w, op, most);
+    default:
+        return grow_anyhow(w, op, most);
+    }
+}
+
+/* How many of the set's ops go. */
+static int place_set(mo_walk *w, int n, int device)
+{
+    int moved = 0;
+
+    for (int i = 0; i < n; i++)
+        moved += mo_walk_place(w, w->set[i], device);
+    return moved;
+}
+
+static bool has_moved(const mo_walk *w, int op)
+{
+    for (int i = 0; i < w->n_moves; i++)
+        if (w->moves[i].unit == w->units->of_op[op])
+            return true;
+    return false;
+}
+
+bool mo_walk_step_set(mo_walk *w, int op)
+{
+    int most = 2, n, device;
+
+    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
+        most++;
+    n = find_set(w, op, most);
+    device = choose_device(w, w->set[mo_walk_below(w, n)]);
+    return place_set(w, n, device) > 0;
+}
+
+/* Of some ops of a device that may go, one that takes there and would take at
+ * home about as much as is wanted; -1: there is none. */
+static int find_other(mo_walk *w, int device, int home, int64_t there_ns,
+                      int64_t home_ns)
+{
+    int64_t least_ns = INT64_MAX;
+    int best = -1;
+
+    for (int i = 0; i < CANDIDATES; i++) {
+        int op = mo_walk_below(w, w->x->n);
+        int64_t more_ns = mo_instance_p_ns(w->x, op, home) - home_ns;
+        int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
+        int64_t worst_ns = more_ns > less_ns ? more_ns : less_ns;
+
+        if (w->at->device[op] != device || has_moved(w, op) ||
+            w->units->pin[w->units->of_op[op]] != MO_FREE ||
+            worst_ns >= least_ns)
+            continue;
+        least_ns = worst_ns;
+        best = op;
+    }
+    return best;
+}
+
+bool mo_walk_step_exchange(mo_walk *w, int op)
+{
+    int home = w->at->device[op], n, other;
+    int device = choose_device(w, op);
+    int64_t home_ns = 0, there_ns = 0;
+
+    n = find_set(w, op, 1 + mo_walk_below(w, LARGEST_PART));
+    if (place_set(w, n, device) < n)
+        return false;
+    for (int i = 0; i < n; i++) {
+        home_ns += mo_instance_p_ns(w->x, w->set[i], home);
+        there_ns += mo_instance_p_ns(w->x, w->set[i], device);
+    }
+    other = find_other(w, device, home, there_ns, home_ns);
+    return other >= 0 && mo_walk_place(w, other, home);
+}
+
+bool mo_walk_step_branch(mo_walk *w)
+{
+    const mo_anneal_options *o = w->options;
+    const int *to, *from;
+    int first, last, kind = mo_walk_below(w, 3);
+    bool moved = false;
+
+    if (!o->branch_ops || o->n_branches < 2 || o->branch_n < 1)
+        return false;
+    to =
+        o->branch_ops + (int64_t) mo_walk_below(w, o->n_branches) * o->branch_n;
+    from =
+        o->branch_ops + (int64_t) mo_walk_below(w, o->n_branches) * o->branch_n;
+    first = kind == 0 ? 0 : mo_walk_below(w, o->branch_n);
+    last = kind == 0 ? o->branch_n
+                     : first + 1 + mo_walk_below(w, o->branch_n - first);
+    for (int j = first; j < last; j++)
+        moved |= mo_walk_place(w, to[j], w->at->device[from[j]]);
+    return moved;
+}

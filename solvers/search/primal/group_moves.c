@@ -1,0 +1,366 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "solvers/search/primal/spine_internal.h"
+
+/*
+ * Ops are moved in sets, by what the simulator says of the whole: those beside
+ * the chain that hang together, each op of the chain, and all that lies in a
+ * block, since a block that sends nothing may be better where others need the
+ * ports; and an op of the chain together with all beside the chain that reads
+ * it, without and with the block that it begins, since what is read by many is
+ * best where they are.  At first all that has no device goes to one, each in
+ * turn, then sets one by one, and back.
+ */
+
+enum {
+    SWEEPS = 3,
+    ROUNDS = 5,
+    HOPELESS = 2, /* times the best */
+    MOST_FANS = 64,
+    EFFORT = 20000000 /* ops simulated, more or less */
+};
+
+typedef struct side {
+    const mo_instance *x;
+    const mo_stop *stop;
+    mo_sim *sim;
+    mo_plan *plan;
+    int *set;         /* by op: the first of those it is joined with */
+    int *start, *ops; /* of set s: ops[start[s] .. start[s + 1]) */
+    int n_sets, n_ops, ops_room;
+    int *before; /* by op of a set, for taking back */
+    int *home;   /* by op: its device at first */
+    int *left;   /* ops that are elsewhere */
+    bool *loose; /* by op: had no device */
+    int64_t best_ns, evaluations;
+    mo_plan best; /* so far: its devices and what it holds back */
+    int *group;   /* room for one of each */
+    int *numbers; /* which others point into */
+} side;
+
+static int find_set(side *s, int op)
+{
+    while (s->set[op] != op)
+        op = s->set[op] = s->set[s->set[op]];
+    return op;
+}
+
+static void join(side *s, int a, int b)
+{
+    a = find_set(s, a);
+    b = find_set(s, b);
+    if (a < b)
+        s->set[b] = a;
+    else
+        s->set[a] = b;
+}
+
+static void join_all(side *s)
+{
+    const mo_instance *x = s->x;
+    int *first = s->group; /* one of its ops */
+
+    for (int i = 0; i < x->n; i++)
+        s->set[i] = i;
+    for (int q = 0; q < x->n_flows; q++)
+        if (s->loose[x->flows[q].from] && s->loose[x->flows[q].to])
+            join(s, x->flows[q].from, x->flows[q].to);
+    for (int g = 0; g < x->n_groups; g++)
+        first[g] = -1;
+    for (int i = 0; i < x->n; i++)
+        if (x->group[i] != MO_FREE) {
+            if (first[x->group[i]] < 0)
+                first[x->group[i]] = i;
+            join(s, first[x->group[i]], i);
+        }
+}
+
+/* Lists ops by a key from 0 on, in one set for each key that counts; those with
+ * key -1 are in none. */
+static void list_by_key(side *s, const int *key, int n_keys, int *count)
+{
+    int at = s->start[s->n_sets];
+
+    for (int k = 0; k < n_keys; k++)
+        count[k] = 0;
+    for (int i = 0; i < s->x->n; i++)
+        if (key[i] >= 0)
+            count[key[i]]++;
+    for (int k = 0; k < n_keys; k++) {
+        int n = count[k];
+
+        count[k] = at;
+        at += n;
+        if (n > 0)
+            s->start[++s->n_sets] = at;
+    }
+    for (int i = 0; i < s->x->n; i++)
+        if (key[i] >= 0)
+            s->ops[count[key[i]]++] = i;
+}
+
+/* A set that holds no op which may move is left out by its key. */
+static void list_sets(side *s, const mo_along_role *roles, int n_blocks,
+                      int *key, int *count)
+{
+    const mo_instance *x = s->x;
+
+    for (int i = 0; i < x->n; i++)
+        key[i] = -1;
+    for (int i = 0; i < x->n; i++)
+        if (s->loose[i] || roles[i].is_end)
+            key[find_set(s, i)] = 0;
+    for (int i = 0; i < x->n; i++) /* the first of a set comes first */
+        key[i] = key[find_set(s, i)] < 0 ? -1 : find_set(s, i);
+    list_by_key(s, key, x->n, count);
+    for (int i = 0; i < x->n; i++)
+        key[i] =
+            roles[i].is_end || x->group[i] != MO_FREE ? -1 : roles[i].block;
+    list_by_key(s, key, n_blocks, count);
+}
+
+/* Appends the ops to the last set that are joined with op, if they were not
+ * yet. */
+static void add_joined(side *s, int op, int *mark, int number)
+{
+    int root = find_set(s, op);
+
+    if (mark[root] == number)
+        return;
+    mark[root] = number;
+    for (int i = root; i < s->x->n && s->n_ops < s->ops_room; i++)
+        if (find_set(s, i) == root)
+            s->ops[s->n_ops++] = i;
+}
+
+/* The end and all without a device that reads it; with the block behind it,
+ * too, or none. */
+static void list_fan(side *s, const mo_along_role *roles, int end, int block,
+                     int *mark, int number)
+{
+    const mo_instance *x = s->x;
+
+    s->n_ops = s->start[s->n_sets];
+    add_joined(s, end, mark, number);
+    for (int q = x->out_start[end]; q < x->out_start[end + 1]; q++)
+        if (s->loose[x->flows[q].to])
+            add_joined(s, x->flows[q].to, mark, number);
+    for (int i = end + 1; i < x->n && block >= 0; i++)
+        if (roles[i].block == block && !roles[i].is_end)
+            add_joined(s, i, mark, number);
+    if (s->n_ops < s->ops_room)
+        s->start[++s->n_sets] = s->n_ops;
+}
+
+static void list_fans(side *s, const mo_along_role *roles, int *mark)
+{
+    const mo_instance *x = s->x;
+    int most = s->n_sets + MOST_FANS;
+
+    for (int i = 0; i < x->n; i++)
+        mark[i] = -1;
+    for (int i = 0; i < x->n; i++) {
+        bool read = false;
+
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+            read = read || s->loose[x->flows[q].to];
+        if (!roles[i].is_end || !read || s->n_sets + 2 > most)
+            continue;
+        list_fan(s, roles, i, -1, mark, 2 * i);
+        list_fan(s, roles, i, roles[i].block + 1, mark, 2 * i + 1);
+    }
+}
+
+static bool is_better(side *s)
+{
+    int64_t ns = mo_sim_run(s->sim, s->plan, s->best_ns);
+
+    s->evaluations++;
+    if (ns >= s->best_ns)
+        return false;
+    s->best_ns = ns;
+    return true;
+}
+
+static bool is_spent(const side *s)
+{
+    return s->evaluations * s->x->n > EFFORT || mo_stop_now(s->stop);
+}
+
+/* Ops that have left their block's device go back, if that is better: those of
+ * one block, without its ends, or with block -1 all of them. */
+static bool try_home(side *s, const mo_along_role *roles, int block)
+{
+    int n = 0;
+
+    s->evaluations++; /* looking takes as long */
+    for (int i = 0; i < s->x->n; i++)
+        if (!s->loose[i] && s->plan->device[i] != s->home[i] &&
+            (block < 0 || (roles[i].block == block && !roles[i].is_end &&
+                           s->x->group[i] == MO_FREE))) {
+            s->left[n] = i;
+            s->before[n++] = s->plan->device[i];
+            s->plan->device[i] = s->home[i];
+        }
+    if (n > 0 && is_better(s))
+        return true;
+    for (int j = 0; j < n; j++)
+        s->plan->device[s->left[j]] = s->before[j];
+    return false;
+}
+
+static void copy_plan(const mo_instance *x, const mo_plan *from, mo_plan *to)
+{
+    memcpy(to->device, from->device, (size_t) x->n * sizeof *to->device);
+    memcpy(to->hold_ns, from->hold_ns,
+           (size_t) x->n_flows * sizeof *to->hold_ns);
+}
+
+/* All that have no device to the same one, all others home, and nothing is held
+ * back. */
+static void begin(side *s, int device)
+{
+    const mo_instance *x = s->x;
+
+    for (int i = 0; i < x->n; i++)
+        s->plan->device[i] = !s->loose[i]           ? s->home[i]
+                             : x->pin[i] == MO_FREE ? device
+                                                    : x->pin[i];
+    for (int q = 0; q < x->n_flows; q++)
+        s->plan->hold_ns[q] = 0;
+    s->best_ns = mo_sim_run(s->sim, s->plan, INT64_MAX);
+    s->evaluations = 0;
+}
+
+static bool try_set(side *s, int set, int device)
+{
+    bool same = true;
+
+    for (int at = s->start[set]; at < s->start[set + 1]; at++) {
+        int *now = &s->plan->device[s->ops[at]];
+
+        s->before[at] = *now;
+        if (s->x->pin[s->ops[at]] == MO_FREE && *now != device) {
+            *now = device;
+            same = false;
+        }
+    }
+    if (!same && is_better(s))
+        return true;
+    for (int at = s->start[set]; at < s->start[set + 1]; at++)
+        s->plan->device[s->ops[at]] = s->before[at];
+    return false;
+}
+
+static void improve(side *s, const mo_along_role *roles, int n_blocks)
+{
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        bool moved = false;
+
+        for (int block = -1; block < n_blocks && !is_spent(s); block++)
+            moved |= try_home(s, roles, block);
+        for (int set = 0; set < s->n_sets; set++)
+            for (int k = 0; k < s->x->n_devices && !is_spent(s); k++)
+                if (try_set(s, set, k))
+                    moved = true;
+        if (!moved)
+            return;
+    }
+}
+
+/* What is held back makes other places better, and the other way round. */
+static mo_status settle(side *s, const mo_along_role *roles, int n_blocks,
+                        const mo_regime *regime, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
+        int64_t before_ns = s->best_ns;
+
+        improve(s, roles, n_blocks);
+        status = mo_along_hold(s->x, regime, s->stop, roles, s->home, s->sim,
+                               s->plan, &s->best_ns, err);
+        if (i > 0 && s->best_ns == before_ns)
+            break;
+    }
+    return status;
+}
+
+/* From each device for all that has none, unless that is out of the question;
+ * the best of all stays. */
+static mo_status try_devices(side *s, const mo_along_role *roles, int n_blocks,
+                             const mo_regime *regime, mo_error *err)
+{
+    int64_t least_ns = INT64_MAX;
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
+        if (k > 0 && mo_stop_now(s->stop))
+            break;
+        begin(s, k);
+        if (s->best_ns / HOPELESS >= least_ns)
+            continue;
+        status = settle(s, roles, n_blocks, regime, err);
+        if (s->best_ns >= least_ns)
+            continue;
+        least_ns = s->best_ns;
+        copy_plan(s->x, s->plan, &s->best);
+    }
+    copy_plan(s->x, &s->best, s->plan);
+    return status;
+}
+
+static mo_status reserve(side *s, size_t n, mo_error *err)
+{
+    size_t n_flows = (size_t) s->x->n_flows + 1;
+
+    s->numbers = calloc(n, 15 * sizeof *s->numbers);
+    s->group = malloc(((size_t) s->x->n_groups + 1) * sizeof *s->group);
+    s->loose = calloc(n, sizeof *s->loose);
+    s->best.device = malloc(n * sizeof *s->best.device);
+    s->best.hold_ns = malloc(n_flows * sizeof *s->best.hold_ns);
+    if (!s->numbers || !s->group || !s->loose || !s->best.device ||
+        !s->best.hold_ns)
+        return mo_fail_memory(err);
+    s->set = s->numbers;
+    s->start = s->numbers + n; /* sets of one op, blocks, fans */
+    s->ops = s->numbers + 3 * n;
+    s->before = s->numbers + 7 * n;
+    s->ops_room = (int) (4 * n);
+    s->home = s->numbers + 13 * n;
+    s->left = s->numbers + 14 * n;
+    return MO_OK;
+}
+
+static void clear(side *s)
+{
+    free(s->best.hold_ns);
+    free(s->best.device);
+    free(s->loose);
+    free(s->group);
+    free(s->numbers);
+}
+
+mo_status mo_along_side(const mo_instance *x, const mo_regime *regime,
+                        const mo_stop *stop, mo_sim *sim,
+                        const mo_along_role *roles, int n_blocks, mo_plan *plan,
+                        mo_error *err)
+{
+    size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1 + MOST_FANS;
+    side s = { .x = x, .stop = stop, .sim = sim, .plan = plan };
+    mo_status status = reserve(&s, n, err);
+
+    if (status == MO_OK) {
+        for (int i = 0; i < x->n; i++) {
+            s.home[i] = plan->device[i];
+            s.loose[i] = plan->device[i] < 0;
+        }
+        join_all(&s);
+        list_sets(&s, roles, n_blocks, s.numbers + 11 * n, s.numbers + 12 * n);
+        list_fans(&s, roles, s.numbers + 11 * n);
+        status = try_devices(&s, roles, n_blocks, regime, err);
+    }
+    clear(&s);
+    return status;
+}

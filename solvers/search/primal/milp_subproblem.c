@@ -1,0 +1,243 @@
+#include <config.h>
+
+#include "solvers/search/primal/milp_subproblem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "models/formulation.h"
+#include "models/frame/frame.h"
+#include "models/write/lp_writer.h"
+#include "models/model.h"
+#include "models/write/mip_start.h"
+#include "solvers/answer/evaluation.h"
+#include "solvers/run_solver.h"
+#include "solvers/process/workdir.h"
+
+/* With less there is no point in starting a process. */
+#define LEAST_S 0.05
+
+/* How long a solver may be late. */
+#define GRACE_S 1.0
+
+typedef struct assistance {
+    const mo_instance *x;
+    const mo_regime *regime;
+    const mo_assist_options *options;
+    mo_frame *frame;
+    mo_identity identity; /* empty: nobody else reads the answer */
+    mo_model model;
+    mo_workdir *folder;
+    char *model_path, *start_path; /* start_path may be NULL */
+    mo_outcome outcome;
+    mo_judgement judgement;
+} assistance;
+
+/* ---------------------------------------------------------------- the model */
+
+static mo_status make_model(assistance *a, mo_error *err)
+{
+    mo_schedule *start = NULL;
+    mo_status status = MO_OK;
+
+    if (a->options->start)
+        status = mo_schedule_copy(a->x, a->options->start, &start, err);
+    if (status == MO_OK)
+        status = mo_frame_make_strong(a->x, a->regime, 0, NULL, start,
+                                      &a->frame, err);
+    if (status == MO_OK)
+        status = mo_model_make(&mo_formulation_compact, a->frame, &a->identity,
+                               &a->model, err);
+    return status;
+}
+
+/* Sends the model to the sink of the file, which is NULL when making it
+ * failed. */
+static mo_status write_through(const mo_model *model, mo_out *out,
+                               mo_sink *sink, mo_status status, mo_error *err)
+{
+    if (status == MO_OK)
+        status = mo_model_write(model, sink, err);
+    mo_sink_free(sink);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
+static mo_status write_model(assistance *a, mo_error *err)
+{
+    mo_sink *sink = NULL;
+    mo_out *out;
+    mo_status status;
+
+    a->model_path = mo_workdir_file(a->folder, "part.lp");
+    if (!a->model_path)
+        return mo_fail_memory(err);
+    status = mo_out_open(a->model_path, &out, err);
+    if (status != MO_OK)
+        return status;
+    status = mo_lp_new(out, NULL, &sink, err);
+    return write_through(&a->model, out, sink, status, err);
+}
+
+static mo_status write_start(assistance *a, mo_error *err)
+{
+    static const char *const names[] = { [MO_START_MIPLIB] = "part.sol",
+                                         [MO_START_GUROBI] = "part.mst",
+                                         [MO_START_CBC] = "part.cbc" };
+    mo_start_layout layout = a->options->solver->start_layout;
+    mo_sink *sink = NULL;
+    mo_out *out;
+    mo_status status;
+
+    if (!a->options->solver->starts || !mo_model_has_start(&a->model))
+        return MO_OK;
+    a->start_path = mo_workdir_file(a->folder, names[layout]);
+    if (!a->start_path)
+        return mo_fail_memory(err);
+    status = mo_out_open(a->start_path, &out, err);
+    if (status != MO_OK)
+        return status;
+    status = mo_start_new(out, layout, &sink, err);
+    return write_through(&a->model, out, sink, status, err);
+}
+
+/* --------------------------------------------------------------- the solver */
+
+static double seconds_left(const mo_assist_options *options)
+{
+    double left = mo_stop_left_s(options->stop);
+
+    return mo_stop_now(options->stop) ? 0 : fmin(left, options->seconds);
+}
+
+static mo_status run_solver(assistance *a, mo_error *err)
+{
+    const mo_found *found = a->options->found;
+    mo_job job = { .model = a->model_path,
+                   .start = a->start_path,
+                   .folder = mo_workdir_path(a->folder),
+                   .time_s = seconds_left(a->options),
+                   .gap = 0,
+                   .threads = 1,
+                   .presolve = true };
+    mo_run_options options = { .way = found->program ? MO_WAY_PROCESS
+                                                     : MO_WAY_LIBRARY,
+                               .grace_s = GRACE_S,
+                               .scratch = mo_workdir_path(a->folder) };
+
+    if (job.time_s < LEAST_S)
+        return MO_OK;
+    return mo_run(a->options->solver, found, &job, &options, &a->outcome, err);
+}
+
+static mo_status ask(assistance *a, mo_error *err)
+{
+    mo_origin origin = { .has_unit = true };
+    mo_status status = make_model(a, err);
+
+    if (status == MO_OK)
+        status = mo_workdir_new(&a->folder, err);
+    if (status == MO_OK)
+        status = write_model(a, err);
+    if (status == MO_OK)
+        status = write_start(a, err);
+    if (status == MO_OK)
+        status = run_solver(a, err);
+    if (status != MO_OK || !a->outcome.solution)
+        return status;
+    origin.unit_ns = a->model.frame->unit_ns;
+    return mo_judge_solution(a->outcome.solution, &origin, a->x, a->regime,
+                             MO_ANSWER_TOLERANCE, &a->judgement, err);
+}
+
+/* -------------------------------------------------------------- the outcome */
+
+/* What the solver says it has proven, in ns; 0: nothing.  Where it says optimal
+ * and leaves no bound, that is its objective: no gap was allowed. */
+static double claimed_bound_ns(const assistance *a)
+{
+    const mo_outcome *o = &a->outcome;
+    double bound = o->has_bound ? o->bound : 0;
+
+    if (!o->has_bound && o->claim == MO_CLAIM_OPTIMAL && o->solution &&
+        o->solution->has_objective)
+        bound = o->solution->objective;
+    return bound * (double) a->frame->unit_ns;
+}
+
+static bool is_close(int64_t lower_ns, int64_t makespan_ns)
+{
+    return (double) lower_ns >=
+           (1 - 10 * MO_ASSIST_TOLERANCE) * (double) makespan_ns - 1;
+}
+
+/* A bound above a schedule that holds is wrong; then nothing that the solver
+ * said is believed. */
+static void take_bound(const assistance *a, mo_assisted *r)
+{
+    const mo_schedule *known = r->schedule ? r->schedule : a->options->start;
+    int64_t lower_ns =
+        mo_assist_bound_ns(a->x, claimed_bound_ns(a), a->frame->step_ns);
+
+    if (a->regime->memory == MO_MEMORY_LIVE ||
+        (known && lower_ns > known->makespan_ns))
+        return;
+    if (lower_ns > r->lower_ns)
+        r->lower_ns = lower_ns;
+    r->proven = r->schedule && a->outcome.claim == MO_CLAIM_OPTIMAL &&
+                is_close(lower_ns, r->schedule->makespan_ns);
+}
+
+/* One who gives an answer that does not hold is not believed otherwise. */
+static void conclude(assistance *a, mo_assisted *r)
+{
+    const mo_schedule *start = a->options->start;
+    mo_judgement *j = &a->judgement;
+
+    if (a->outcome.solution && !mo_judgement_valid(j))
+        return;
+    if (a->outcome.solution)
+        r->lower_ns = j->lower.bound_ns;
+    if (j->schedule &&
+        (!start || j->schedule->makespan_ns <= start->makespan_ns)) {
+        r->schedule = j->schedule;
+        j->schedule = NULL;
+    }
+    take_bound(a, r);
+}
+
+static void clear(assistance *a)
+{
+    mo_judgement_clear(&a->judgement);
+    mo_outcome_clear(&a->outcome);
+    mo_workdir_free(a->folder);
+    mo_model_clear(&a->model);
+    mo_frame_free(a->frame);
+    free(a->model_path);
+    free(a->start_path);
+}
+
+mo_status mo_assist_solve(const mo_instance *part, const mo_regime *regime,
+                          const mo_assist_options *options,
+                          mo_assisted *assisted, mo_error *err)
+{
+    assistance a = { .x = part, .regime = regime, .options = options };
+    mo_status status;
+
+    *assisted = (mo_assisted){ 0 };
+    status = ask(&a, err);
+    if (status == MO_OK)
+        conclude(&a, assisted);
+    clear(&a);
+    return status;
+}
+
+void mo_assisted_clear(mo_assisted *assisted)
+{
+    mo_schedule_free(assisted->schedule);
+    *assisted = (mo_assisted){ 0 };
+}

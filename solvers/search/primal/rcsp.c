@@ -1,0 +1,391 @@
+#include "solvers/search/primal/rcsp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "schedule/allowed_devices.h"
+
+/*
+ * Prices first: with a price on each device's bytes, the path that is cheapest
+ * in time and bytes together takes more or less of a device than there is, and
+ * the price goes up or down.  Then labels: at each cut and state some ways to
+ * get there are kept, those with the least time and bytes at these prices, none
+ * of them above what there is.  Equal layers would all change sides at the same
+ * price; among labels some have and some have not.
+ */
+
+enum {
+    MOST_LABELS = 24, /* at a cut, by state */
+    MOST_STEPS = 60,  /* of prices */
+    LEAST_STEPS = 8,
+    STEP_WORK = 200000000,
+    LABEL_WORK = 300000000
+};
+
+typedef struct label {
+    int64_t time_ns;
+    double score;
+    int from; /* which of those before the piece */
+    unsigned char variant;
+} label;
+
+/* Labels at one cut: state a has count[a] of them from a * most on. */
+typedef struct cut {
+    label *labels;
+    int64_t *bytes; /* by label and device */
+    int *count;     /* by state */
+} cut;
+
+typedef struct budget {
+    const mo_kinds *kinds;
+    const int64_t *capacity_bytes;
+    mo_path *path;
+    int n_devices, n_states;
+    double *price;      /* ns by byte, by device */
+    int64_t **table_ns; /* by kind and pair: priced */
+    int64_t *used;      /* by device */
+    int64_t *own;       /* by device, of a piece without a part */
+
+    int most; /* labels by state */
+    cut now, next;
+    int *from; /* by piece and label behind it */
+    unsigned char *variant;
+} budget;
+
+/* Without a part a piece takes what its v does. */
+static const int64_t *direct_bytes(const budget *b, int kind, int pair)
+{
+    int v = mo_pieces_v(b->kinds->pieces, b->kinds->pieces->first[kind]);
+
+    memset(b->own, 0, (size_t) b->n_devices * sizeof *b->own);
+    if (v != MO_FREE)
+        b->own[b->kinds->states->device[pair % b->n_states]] =
+            mo_places_resident(b->kinds->x, b->kinds->regime.memory, v);
+    return b->own;
+}
+
+/* The bytes of a variant, and how long it takes; NULL: there is none.  A piece
+ * without a part has one, by number 0. */
+static const int64_t *variant_of(const budget *b, int number, int pair,
+                                 int variant, int64_t *time_ns)
+{
+    const mo_kind *kind = &b->kinds->kinds[number];
+    const mo_variant *v;
+
+    if (!kind->part) {
+        *time_ns = kind->upper_ns[pair];
+        return variant == 0 && *time_ns != INT64_MAX
+                   ? direct_bytes(b, number, pair)
+                   : NULL;
+    }
+    v = kind->pairs[pair].variants ? &kind->pairs[pair].variants[variant]
+                                   : NULL;
+    if (!v || !v->schedule)
+        return NULL;
+    *time_ns = v->schedule->makespan_ns;
+    return v->bytes;
+}
+
+static double priced(const budget *b, const int64_t *bytes)
+{
+    double sum_ns = 0;
+
+    for (int k = 0; k < b->n_devices; k++)
+        sum_ns += b->price[k] * (double) bytes[k];
+    return sum_ns;
+}
+
+/* The cheapest variant of a pair, -1 where there is none. */
+static int cheapest(const budget *b, int kind, int pair, double *cost_ns)
+{
+    int best = -1;
+
+    for (int k = 0; k < b->n_devices; k++) {
+        int64_t time_ns;
+        const int64_t *bytes = variant_of(b, kind, pair, k, &time_ns);
+        double cost = bytes ? (double) time_ns + priced(b, bytes) : 0;
+
+        if (bytes && (best < 0 || cost < *cost_ns)) {
+            best = k;
+            *cost_ns = cost;
+        }
+    }
+    return best;
+}
+
+static void price_tables(budget *b)
+{
+    for (int i = 0; i < b->kinds->n; i++) {
+        b->path->tables[i] = b->table_ns[i];
+        for (int p = 0; p < b->n_states * b->n_states; p++) {
+            double cost_ns = 0;
+            int k = cheapest(b, i, p, &cost_ns);
+
+            b->table_ns[i][p] = k < 0            ? INT64_MAX
+                                : cost_ns < 1e17 ? (int64_t) cost_ns
+                                                 : (int64_t) 1e17;
+        }
+    }
+}
+
+/* What the priced path takes, and how long it really is. */
+static int64_t add_up(budget *b, unsigned char *variants)
+{
+    int64_t sum_ns = 0;
+
+    memset(b->used, 0, (size_t) b->n_devices * sizeof *b->used);
+    for (int i = 0; i < b->kinds->pieces->n; i++) {
+        int kind = b->kinds->pieces->kind[i], pair = mo_path_pair(b->path, i);
+        double cost_ns = 0;
+        int k = cheapest(b, kind, pair, &cost_ns);
+        int64_t time_ns = 0;
+        const int64_t *bytes = variant_of(b, kind, pair, k, &time_ns);
+
+        variants[i] = (unsigned char) k;
+        sum_ns += time_ns;
+        for (int d = 0; d < b->n_devices; d++)
+            b->used[d] += bytes[d];
+    }
+    return sum_ns;
+}
+
+/* Moves prices by how much too much is used; true: nothing is. */
+static bool move_prices(budget *b, int64_t length_ns, int step)
+{
+    double pace = (double) length_ns / (1 + 0.3 * step);
+    bool fits = true;
+
+    for (int k = 0; k < b->n_devices; k++) {
+        double capacity = (double) b->capacity_bytes[k];
+        double over = (double) b->used[k] / (capacity + 1) - 1;
+
+        fits = fits && b->used[k] <= b->capacity_bytes[k];
+        b->price[k] += pace * over / (capacity + 1);
+        if (b->price[k] < 0)
+            b->price[k] = 0;
+    }
+    return fits;
+}
+
+static int steps_of(const budget *b)
+{
+    int64_t work = (int64_t) b->kinds->pieces->n * b->n_states * b->n_states;
+    int64_t steps = STEP_WORK / (work + 1);
+
+    return steps < LEAST_STEPS  ? LEAST_STEPS
+           : steps > MOST_STEPS ? MOST_STEPS
+                                : (int) steps;
+}
+
+/* Finds prices; returns whether there is any path at all. */
+static bool find_prices(budget *b, unsigned char *variants)
+{
+    int steps = steps_of(b);
+
+    for (int i = 0; i < steps; i++) {
+        price_tables(b);
+        if (mo_path_find(b->path) == INT64_MAX)
+            return false;
+        if (move_prices(b, add_up(b, variants), i) && i == 0)
+            return true;
+    }
+    return true;
+}
+
+static bool has_room(const budget *b, const int64_t *used, const int64_t *more)
+{
+    for (int k = 0; k < b->n_devices; k++)
+        if (more[k] > b->capacity_bytes[k] - used[k])
+            return false;
+    return true;
+}
+
+/* Puts a label among those of a state, if it is one of the best. */
+static void put(const budget *b, cut *to, int state, const label *l,
+                const int64_t *used, const int64_t *more)
+{
+    size_t n_devices = (size_t) b->n_devices;
+    label *labels = to->labels + (size_t) state * (size_t) b->most;
+    int64_t *bytes = to->bytes + (size_t) state * (size_t) b->most * n_devices;
+    int at = to->count[state];
+
+    if (at == b->most && labels[at - 1].score <= l->score)
+        return;
+    at -= at == b->most;
+    for (; at > 0 && labels[at - 1].score > l->score; at--) {
+        labels[at] = labels[at - 1];
+        memcpy(bytes + (size_t) at * n_devices,
+               bytes + (size_t) (at - 1) * n_devices,
+               n_devices * sizeof *bytes);
+    }
+    labels[at] = *l;
+    for (size_t k = 0; k < n_devices; k++)
+        bytes[(size_t) at * n_devices + k] = used[k] + more[k];
+    to->count[state] += to->count[state] < b->most;
+}
+
+/* All ways on from one label. */
+static void go_on(const budget *b, int kind, int state, int number, cut *to)
+{
+    int from = state * b->most + number;
+    const label *l = &b->now.labels[from];
+    const int64_t *used = b->now.bytes + (size_t) from * (size_t) b->n_devices;
+
+    for (int s = 0; s < b->n_states; s++)
+        for (int k = 0; k < b->n_devices; k++) {
+            int64_t time_ns;
+            const int64_t *more =
+                variant_of(b, kind, state * b->n_states + s, k, &time_ns);
+            label next = { .from = from, .variant = (unsigned char) k };
+
+            if (!more || !has_room(b, used, more))
+                continue;
+            next.time_ns = l->time_ns + time_ns;
+            next.score = l->score + (double) time_ns + priced(b, more);
+            put(b, to, s, &next, used, more);
+        }
+}
+
+/* The labels behind a piece; what leads back is kept. */
+static void pass_piece(budget *b, int piece)
+{
+    size_t at = (size_t) piece * (size_t) b->n_states * (size_t) b->most;
+    cut swap = b->now;
+
+    memset(b->next.count, 0, (size_t) b->n_states * sizeof *b->next.count);
+    for (int s = 0; s < b->n_states; s++)
+        for (int i = 0; i < b->now.count[s]; i++)
+            go_on(b, b->kinds->pieces->kind[piece], s, i, &b->next);
+    for (int s = 0; s < b->n_states; s++)
+        for (int i = 0; i < b->next.count[s]; i++) {
+            size_t j = (size_t) s * (size_t) b->most + (size_t) i;
+
+            b->from[at + j] = b->next.labels[j].from;
+            b->variant[at + j] = b->next.labels[j].variant;
+        }
+    b->now = b->next;
+    b->next = swap;
+}
+
+/* Follows the label with the least time back. */
+static void trace_back(budget *b, unsigned char *variants)
+{
+    int at = 0;
+
+    for (int i = 1; i < b->now.count[0]; i++)
+        if (b->now.labels[i].time_ns < b->now.labels[at].time_ns)
+            at = i;
+    for (int i = b->kinds->pieces->n - 1; i >= 0; i--) {
+        size_t j =
+            (size_t) i * (size_t) b->n_states * (size_t) b->most + (size_t) at;
+
+        variants[i] = b->variant[j];
+        if (i < b->kinds->pieces->n - 1)
+            b->path->state[i] = at / b->most;
+        at = b->from[j];
+    }
+}
+
+static bool label_pieces(budget *b, unsigned char *variants)
+{
+    for (int s = 0; s < b->n_states; s++)
+        b->now.count[s] = s == 0;
+    b->now.labels[0] = (label){ 0 };
+    memset(b->now.bytes, 0, (size_t) b->n_devices * sizeof *b->now.bytes);
+    for (int i = 0; i < b->kinds->pieces->n; i++)
+        pass_piece(b, i);
+    if (b->now.count[0] == 0)
+        return false;
+    trace_back(b, variants);
+    return true;
+}
+
+static int labels_of(const budget *b)
+{
+    int64_t work = (int64_t) b->kinds->pieces->n * b->n_states * b->n_states *
+                   b->n_devices * b->n_devices;
+    int64_t most = LABEL_WORK / (work + 1);
+
+    return most < 2 ? 2 : most > MOST_LABELS ? MOST_LABELS : (int) most;
+}
+
+static mo_status reserve_cut(const budget *b, cut *c, mo_error *err)
+{
+    size_t n = (size_t) b->n_states * (size_t) b->most;
+
+    c->labels = malloc(n * sizeof *c->labels);
+    c->bytes = malloc(n * (size_t) b->n_devices * sizeof *c->bytes);
+    c->count = malloc((size_t) b->n_states * sizeof *c->count);
+    return c->labels && c->bytes && c->count ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status reserve(budget *b, mo_error *err)
+{
+    size_t n_pairs = (size_t) b->n_states * (size_t) b->n_states;
+    size_t n_devices = (size_t) b->n_devices, size;
+    mo_status status = reserve_cut(b, &b->now, err);
+
+    if (status == MO_OK)
+        status = reserve_cut(b, &b->next, err);
+    if (status != MO_OK ||
+        !mo_size_mul((size_t) b->kinds->pieces->n,
+                     (size_t) b->n_states * (size_t) b->most, &size))
+        return status != MO_OK ? status : mo_fail_memory(err);
+    b->from = malloc(size * sizeof *b->from);
+    b->variant = malloc(size * sizeof *b->variant);
+    b->price = calloc(n_devices, sizeof *b->price);
+    b->used = calloc(n_devices, sizeof *b->used);
+    b->own = calloc(n_devices, sizeof *b->own);
+    b->table_ns = calloc((size_t) b->kinds->n, sizeof *b->table_ns);
+    if (!b->from || !b->variant || !b->price || !b->used || !b->own ||
+        !b->table_ns)
+        return mo_fail_memory(err);
+    for (int i = 0; i < b->kinds->n; i++) {
+        b->table_ns[i] = malloc(n_pairs * sizeof **b->table_ns);
+        if (!b->table_ns[i])
+            return mo_fail_memory(err);
+    }
+    return MO_OK;
+}
+
+static void clear_cut(cut *c)
+{
+    free(c->labels);
+    free(c->bytes);
+    free(c->count);
+}
+
+static void clear(budget *b)
+{
+    for (int i = 0; i < b->kinds->n && b->table_ns; i++)
+        free(b->table_ns[i]);
+    clear_cut(&b->now);
+    clear_cut(&b->next);
+    free(b->from);
+    free(b->variant);
+    free(b->price);
+    free(b->used);
+    free(b->own);
+    free(b->table_ns);
+}
+
+mo_status mo_budget_find(const mo_kinds *kinds, const int64_t *capacity_bytes,
+                         mo_path *path, unsigned char *variants, bool *found,
+                         mo_error *err)
+{
+    budget b = { .kinds = kinds,
+                 .capacity_bytes = capacity_bytes,
+                 .path = path,
+                 .n_devices = kinds->x->n_devices,
+                 .n_states = kinds->states->n };
+    mo_status status;
+
+    *found = false;
+    b.most = labels_of(&b);
+    status = reserve(&b, err);
+    if (status == MO_OK && find_prices(&b, variants))
+        *found = label_pieces(&b, variants);
+    clear(&b);
+    return status;
+}

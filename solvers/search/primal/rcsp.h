@@ -1,0 +1,25 @@
+/*
+ * budget.h - a path through the pieces that keeps within memory.
+ *
+ * Pieces meet in memory, too: what one takes of a device is gone for all
+ * others.  Prices on bytes tell which of a pair's variants are worth it; labels
+ * along the pieces, with what each has taken so far, mix them.
+ */
+#ifndef MO_SOLVERS_SEARCH_PRIMAL_RCSP_H
+#define MO_SOLVERS_SEARCH_PRIMAL_RCSP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "solvers/search/decomp/segment_class.h"
+#include "solvers/search/decomp/boundary_path.h"
+
+/* The shortest that was found with at most so many bytes on each device: in
+ * path, with a variant for each piece (the caller's array).  Not finding any
+ * proves nothing. */
+mo_status mo_budget_find(const mo_kinds *kinds, const int64_t *capacity_bytes,
+                         mo_path *path, unsigned char *variants, bool *found,
+                         mo_error *err);
+
+#endif

@@ -1,0 +1,367 @@
+#include "solvers/search/primal/spine.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/sim/inserted_idle.h"
+#include "solvers/search/primal/spine_internal.h"
+
+/*
+ * Who goes first: ops of an earlier block, in a block as it was scheduled by
+ * itself.  What lies beside the chain comes just before the block that needs
+ * it, so that it fills what is idle until then and no longer waits after that.
+ */
+typedef struct turn {
+    int block;
+    int64_t start_ns;
+    bool takes_time; /* what does not goes before what starts then and does */
+    int op;          /* or item */
+} turn;
+
+struct mo_along {
+    mo_places places;
+    mo_regime regime;
+    const mo_stop *stop;
+    mo_chain *chain;
+    mo_along_blocks *blocks;
+};
+
+typedef struct assembly {
+    const mo_instance *x;
+    const mo_stop *stop;
+    const mo_along_blocks *blocks;
+    bool once;            /* items are tensors, not flows */
+    turn *turns;          /* by op, and then by rank */
+    turn *sends;          /* by item */
+    mo_along_role *roles; /* by op */
+    int *group;           /* by group: its device, or -1 */
+    mo_plan plan;
+    mo_after *after; /* what waits in blocks */
+    size_t n_after, after_room;
+    int64_t *release_ns, *hold_ns; /* of a block: by op, by flow */
+} assembly;
+
+static void take_block(assembly *a, int number)
+{
+    const mo_along_block *block = &a->blocks->blocks[number];
+    const mo_part *part = block->part;
+
+    for (int i = 0; i < part->x->n && block->schedule; i++) {
+        int op = part->op[i];
+
+        if (i == block->u || i == block->v)
+            a->roles[op].is_end = true;
+        if (i == block->u && a->plan.device[op] >= 0)
+            continue; /* it was the end of the block before */
+        a->plan.device[op] = block->schedule->device[i];
+        a->turns[op].block = a->roles[op].block = number;
+        a->turns[op].start_ns = block->schedule->start_ns[i];
+        a->turns[op].takes_time =
+            mo_instance_p_ns(a->x, op, block->schedule->device[i]) > 0;
+    }
+}
+
+static void take_blocks(assembly *a)
+{
+    const mo_instance *x = a->x;
+
+    for (int i = 0; i < x->n; i++) {
+        a->plan.device[i] = -1;
+        a->turns[i] = (turn){ a->blocks->n, -1, false, i };
+        a->roles[i].block = -1;
+    }
+    for (int i = 0; i < a->blocks->n; i++)
+        take_block(a, i);
+    for (int q = x->n_flows - 1; q >= 0; q--) { /* sorted by from */
+        int from = x->flows[q].from, block = a->turns[x->flows[q].to].block;
+
+        if (a->plan.device[from] < 0 && block < a->turns[from].block)
+            a->turns[from].block = block;
+    }
+}
+
+/* All ops of a group go where the first of them is that has a device. */
+static void keep_groups(assembly *a)
+{
+    const mo_instance *x = a->x;
+
+    for (int g = 0; g < x->n_groups; g++)
+        a->group[g] = -1;
+    for (int pass = 0; pass < 3; pass++) /* pins, others, and back to them */
+        for (int i = 0; i < x->n; i++) {
+            int g = x->group[i];
+            int device = pass == 0 ? x->pin[i] : a->plan.device[i];
+
+            if (g == MO_FREE)
+                continue;
+            if (pass < 2 && a->group[g] < 0 && device >= 0)
+                a->group[g] = device;
+            if (pass == 2 && a->group[g] >= 0)
+                a->plan.device[i] = a->group[g];
+        }
+}
+
+static int compare_turns(const void *a, const void *b)
+{
+    const turn *s = a, *t = b;
+
+    if (s->block != t->block)
+        return s->block < t->block ? -1 : 1;
+    if (s->start_ns != t->start_ns)
+        return s->start_ns < t->start_ns ? -1 : 1;
+    if (s->takes_time != t->takes_time)
+        return s->takes_time ? 1 : -1;
+    return (s->op > t->op) - (s->op < t->op);
+}
+
+static void rank_all(assembly *a)
+{
+    qsort(a->turns, (size_t) a->x->n, sizeof *a->turns, compare_turns);
+    for (int i = 0; i < a->x->n; i++)
+        a->plan.rank[a->turns[i].op] = i;
+}
+
+static int count_items(const assembly *a)
+{
+    return a->once ? a->x->n_tensors : a->x->n_flows;
+}
+
+/* What is sent goes as the first of its readers. */
+static void find_send_turns(assembly *a)
+{
+    const mo_instance *x = a->x;
+
+    for (int i = 0; i < count_items(a); i++)
+        a->sends[i] = (turn){ .block = a->blocks->n + 1, .op = i };
+    for (int q = 0; q < x->n_flows; q++) {
+        int item = a->once ? x->flows[q].tensor : q;
+        const turn *own = &a->turns[a->plan.rank[x->flows[q].to]];
+
+        if (compare_turns(own, &a->sends[item]) < 0) {
+            a->sends[item] = *own;
+            a->sends[item].op = item;
+        }
+    }
+}
+
+static void rank_sends(assembly *a)
+{
+    int n = count_items(a);
+
+    qsort(a->sends, (size_t) n, sizeof *a->sends, compare_turns);
+    for (int i = 0; i < n; i++)
+        a->plan.send_rank[a->sends[i].op] = i;
+}
+
+static mo_status add_after(assembly *a, mo_after after, mo_error *err)
+{
+    mo_status status = MO_PUSH(a->after, a->n_after, a->after_room, err);
+
+    if (status == MO_OK)
+        a->after[a->n_after++] = after;
+    return status;
+}
+
+/* But what a block sends as it did there. */
+static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
+{
+    const mo_along_block *block = &a->blocks->blocks[number];
+    const mo_schedule *s = block->schedule;
+    const mo_part *part = block->part;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->n_transfers && status == MO_OK; i++) {
+        const mo_transfer *t = &s->transfers[i];
+        int first = a->once ? part->x->tensor_start[t->item] : t->item;
+        int flow = part->flow[first];
+        int item = a->once ? a->x->flows[flow].tensor : flow;
+
+        a->sends[item] =
+            (turn){ number, t->start_ns, t->end_ns > t->start_ns, item };
+        while (s->device[part->x->flows[first].to] != t->to)
+            first++;
+        if (a->hold_ns[first] > 0)
+            status =
+                add_after(a, (mo_after){ u, -1, item, a->hold_ns[first] }, err);
+    }
+    return status;
+}
+
+/* And what waited there waits. */
+static mo_status take_order(assembly *a, int number, mo_error *err)
+{
+    const mo_along_block *block = &a->blocks->blocks[number];
+    const mo_part *part = block->part;
+    int u = block->u == MO_FREE ? MO_FREE : part->op[block->u];
+    mo_waits *waits = NULL;
+    mo_status status = mo_waits_new(part->x, &waits, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_waits_find(waits, block->schedule, a->release_ns, a->hold_ns);
+    mo_waits_free(waits);
+    for (int i = 0; i < part->x->n && status == MO_OK; i++)
+        if (a->release_ns[i] > 0)
+            status = add_after(
+                a, (mo_after){ u, part->op[i], -1, a->release_ns[i] }, err);
+    return status == MO_OK ? take_sends(a, number, u, err) : status;
+}
+
+static mo_status take_orders(assembly *a, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
+        if (a->blocks->blocks[i].schedule)
+            status = take_order(a, i, err);
+    a->plan.after = a->after;
+    a->plan.n_after = (int) a->n_after;
+    return status;
+}
+
+static mo_status assemble(assembly *a, const mo_regime *regime,
+                          mo_schedule **schedule, mo_error *err)
+{
+    mo_sim *sim = NULL;
+    mo_schedule *made = NULL;
+    bool fits = false;
+    mo_status status = mo_sim_new(a->x, regime, &sim, err);
+
+    take_blocks(a);
+    keep_groups(a);
+    rank_all(a);
+    find_send_turns(a);
+    if (status == MO_OK)
+        status = take_orders(a, err);
+    rank_sends(a);
+    if (status == MO_OK)
+        status = mo_along_side(a->x, regime, a->stop, sim, a->roles,
+                               a->blocks->n, &a->plan, err);
+    if (status == MO_OK)
+        status = mo_sim_schedule(sim, &a->plan, &made, err);
+    if (status == MO_OK)
+        status = mo_schedule_fits(a->x, made, &fits, err);
+    if (status == MO_OK && fits) {
+        *schedule = made;
+        made = NULL;
+    }
+    mo_schedule_free(made);
+    mo_sim_free(sim);
+    return status;
+}
+
+static mo_status reserve(assembly *a, mo_error *err)
+{
+    size_t n = (size_t) a->x->n + 1, n_flows = (size_t) a->x->n_flows + 1;
+
+    a->turns = malloc(n * sizeof *a->turns);
+    a->sends = malloc(n_flows * sizeof *a->sends);
+    a->roles = calloc(n, sizeof *a->roles);
+    a->group = malloc(((size_t) a->x->n_groups + 1) * sizeof *a->group);
+    a->plan.device = malloc(n * sizeof *a->plan.device);
+    a->plan.rank = malloc(n * sizeof *a->plan.rank);
+    a->plan.release_ns = calloc(n, sizeof *a->plan.release_ns);
+    a->plan.send_rank = malloc(n_flows * sizeof *a->plan.send_rank);
+    a->plan.hold_ns = calloc(n_flows, sizeof *a->plan.hold_ns);
+    a->release_ns = malloc(n * sizeof *a->release_ns);
+    a->hold_ns = malloc(n_flows * sizeof *a->hold_ns);
+    return a->turns && a->sends && a->roles && a->group && a->plan.device &&
+                   a->plan.rank && a->plan.release_ns && a->plan.send_rank &&
+                   a->plan.hold_ns && a->release_ns && a->hold_ns
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static void clear(assembly *a)
+{
+    free(a->turns);
+    free(a->sends);
+    free(a->roles);
+    free(a->group);
+    free(a->plan.device);
+    free(a->plan.rank);
+    free(a->plan.release_ns);
+    free(a->plan.send_rank);
+    free(a->plan.hold_ns);
+    free(a->after);
+    free(a->release_ns);
+    free(a->hold_ns);
+}
+
+mo_status mo_along_assemble(const mo_along *along, mo_schedule **schedule,
+                            mo_error *err)
+{
+    assembly a = { .x = along->places.x,
+                   .stop = along->stop,
+                   .blocks = along->blocks,
+                   .once = along->regime.tensors == MO_TENSORS_ONCE };
+    mo_status status = reserve(&a, err);
+
+    *schedule = NULL;
+    if (status == MO_OK)
+        status = assemble(&a, &along->regime, schedule, err);
+    clear(&a);
+    return status;
+}
+
+static mo_status begin(mo_along *along, const mo_along_options *options,
+                       mo_error *err)
+{
+    const mo_instance *x = along->places.x;
+    size_t size = (size_t) x->n * (size_t) x->n_devices + 1;
+    mo_status status;
+
+    along->places.allowed = calloc(size, sizeof *along->places.allowed);
+    if (!along->places.allowed)
+        return mo_fail_memory(err);
+    status = mo_places_find(&along->places, err);
+    if (status == MO_OK)
+        status = mo_chain_find(&along->places, &along->chain, err);
+    if (status == MO_OK)
+        status = mo_along_blocks_make(x, &along->regime, along->chain, options,
+                                      &along->blocks, err);
+    if (status == MO_OK)
+        status = mo_along_blocks_choose(along->blocks, options->stop, err);
+    return status;
+}
+
+mo_status mo_along_new(const mo_instance *x, const mo_regime *regime,
+                       const mo_along_options *options, mo_along **along,
+                       mo_error *err)
+{
+    mo_along *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->places = (mo_places){ .x = x, .regime = *regime };
+    made->regime = *regime;
+    made->stop = options->stop;
+    status = begin(made, options, err);
+    if (status == MO_OK)
+        *along = made;
+    else
+        mo_along_free(made);
+    return status;
+}
+
+void mo_along_free(mo_along *along)
+{
+    if (!along)
+        return;
+    mo_along_blocks_free(along->blocks);
+    mo_chain_free(along->chain);
+    free(along->places.allowed);
+    free(along);
+}
+
+mo_status mo_along_improve(mo_along *along, int64_t moves, const mo_stop *stop,
+                           mo_error *err)
+{
+    return mo_along_blocks_improve(along->blocks, moves, stop, err);
+}
+
+bool mo_along_follow(mo_along *along, const mo_schedule *schedule)
+{
+    return mo_along_blocks_follow(along->blocks, schedule);
+}

@@ -1,0 +1,453 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/parallel_for.h"
+#include "schedule/heuristic/heft.h"
+#include "schedule/heuristic/single_device.h"
+#include "solvers/search/primal/spine_internal.h"
+#include "solvers/search/primal/anneal.h"
+
+enum {
+    MOST_STATES = 6, /* with more devices only the quickest are tried at ends */
+    FEW_OPS = 3      /* so few leave nothing to choose */
+};
+
+/* Temperatures for blocks: hot as usual (anneal.c), but colder in the end, so
+ * that the last microseconds are found. */
+#define HOT  0.35
+#define COLD 0.02
+
+/* The segment's ops and its two ends, ascending. */
+static mo_status make_part(const mo_instance *x, const mo_segment *segment,
+                           mo_along_block *block, mo_error *err)
+{
+    int *ops = malloc(((size_t) segment->n + 2) * sizeof *ops);
+    int n = 0;
+    mo_status status;
+
+    if (!ops)
+        return mo_fail_memory(err);
+    if (segment->u != MO_FREE)
+        ops[n++] = segment->u;
+    for (int i = 0; i < segment->n; i++)
+        ops[n++] = segment->ops[i];
+    if (segment->v != MO_FREE)
+        ops[n++] = segment->v;
+    block->u = segment->u == MO_FREE ? MO_FREE : 0;
+    block->v = segment->v == MO_FREE ? MO_FREE : n - 1;
+    status = mo_part_make(x, ops, n, segment->u != MO_FREE, &block->part, err);
+    free(ops);
+    return status;
+}
+
+static bool is_same_shape(const mo_instance *a, const mo_instance *b)
+{
+    if (a->n != b->n || a->n_flows != b->n_flows)
+        return false;
+    for (int q = 0; q < a->n_flows; q++)
+        if (a->flows[q].from != b->flows[q].from ||
+            a->flows[q].to != b->flows[q].to)
+            return false;
+    return true;
+}
+
+/* The first block of the same shape, itself where there is none before. */
+static void find_shape(mo_along_blocks *blocks, int i)
+{
+    mo_along_block *block = &blocks->blocks[i];
+
+    block->shape = i;
+    for (int j = 0; j < i && block->part->x->n > FEW_OPS; j++)
+        if (blocks->blocks[j].shape == j &&
+            is_same_shape(blocks->blocks[j].part->x, block->part->x)) {
+            block->shape = j;
+            return;
+        }
+}
+
+mo_status mo_along_blocks_make(const mo_instance *x, const mo_regime *regime,
+                               const mo_chain *chain,
+                               const mo_along_options *options,
+                               mo_along_blocks **made, mo_error *err)
+{
+    mo_along_blocks *blocks = calloc(1, sizeof *blocks);
+    size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
+    mo_status status = blocks ? MO_OK : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    blocks->x = x;
+    blocks->regime = *regime;
+    blocks->regime.memory = MO_MEMORY_NONE;
+    blocks->seed = options->seed;
+    blocks->threads = options->threads;
+    blocks->blocks = calloc((size_t) chain->n + 1, sizeof *blocks->blocks);
+    if (!blocks->blocks)
+        status = mo_fail_memory(err);
+    for (int i = 0; i < chain->n && status == MO_OK; i++) {
+        mo_along_block *block = &blocks->blocks[i];
+
+        blocks->n = i + 1;
+        status = make_part(x, &chain->segments[i], block, err);
+        if (status != MO_OK)
+            break;
+        find_shape(blocks, i);
+        block->quick_ns = malloc(n_pairs * sizeof *block->quick_ns);
+        if (!block->quick_ns)
+            status = mo_fail_memory(err);
+        for (size_t j = 0; j < n_pairs && block->quick_ns; j++)
+            block->quick_ns[j] = INT64_MAX;
+    }
+    if (status == MO_OK)
+        *made = blocks;
+    else
+        mo_along_blocks_free(blocks);
+    return status;
+}
+
+void mo_along_blocks_free(mo_along_blocks *blocks)
+{
+    if (!blocks)
+        return;
+    for (int i = 0; i < blocks->n && blocks->blocks; i++) {
+        mo_part_free(blocks->blocks[i].part);
+        mo_schedule_free(blocks->blocks[i].schedule);
+        mo_schedule_free(blocks->blocks[i].next);
+        free(blocks->blocks[i].quick_ns);
+    }
+    free(blocks->blocks);
+    free(blocks);
+}
+
+static bool may_be_on(const mo_instance *x, int op, int device)
+{
+    return op == MO_FREE ? device == 0
+                         : x->pin[op] == MO_FREE || x->pin[op] == device;
+}
+
+/* A view of the block's instance with its ends on devices, and without groups:
+ * an end may share one with ops that are pinned elsewhere then.  room has two
+ * places for each op. */
+static mo_instance pinned(const mo_along_block *block, int a, int b, int *room)
+{
+    mo_instance x = *block->part->x;
+
+    memcpy(room, x.pin, (size_t) x.n * sizeof *room);
+    if (block->u != MO_FREE)
+        room[block->u] = a;
+    if (block->v != MO_FREE)
+        room[block->v] = b;
+    x.pin = room;
+    x.group = room + x.n;
+    for (int i = 0; i < x.n; i++)
+        x.group[i] = MO_FREE;
+    x.n_groups = 0;
+    return x;
+}
+
+/* What threads do with the blocks. */
+typedef struct jobs {
+    mo_along_blocks *blocks;
+    const mo_stop *stop;
+    const int *states; /* for choosing: devices */
+    int n_states;
+    int64_t moves;     /* for improving */
+    bool anneals;      /* in a pass: it is the second part */
+    mo_status *status; /* by block */
+    mo_error *errors;
+} jobs;
+
+static mo_status try_pair(const jobs *j, mo_along_block *block, int a, int b,
+                          int *room, mo_error *err)
+{
+    mo_instance x = pinned(block, a, b, room);
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(&x, &j->blocks->regime, NULL, &s, err);
+
+    if (status == MO_OK && s)
+        block->quick_ns[a * x.n_devices + b] = s->makespan_ns;
+    mo_schedule_free(s);
+    return status;
+}
+
+/* Lists every pair of devices that the ends may have; where only some devices
+ * are tried, a pin elsewhere still counts. */
+static void try_pairs(void *context, int i, int thread)
+{
+    jobs *j = context;
+    mo_along_block *block = &j->blocks->blocks[i];
+    const mo_instance *x = block->part->x;
+    int *room = malloc((size_t) x->n * 2 * sizeof *room);
+    int u_pin = block->u == MO_FREE ? 0 : x->pin[block->u];
+    int v_pin = block->v == MO_FREE ? 0 : x->pin[block->v];
+    mo_status status = room ? MO_OK : mo_fail_memory(&j->errors[i]);
+
+    (void) thread;
+    for (int s = 0; s < (u_pin == MO_FREE ? j->n_states : 1); s++)
+        for (int t = 0; t < (v_pin == MO_FREE ? j->n_states : 1); t++)
+            if (status == MO_OK && !mo_stop_now(j->stop))
+                status =
+                    try_pair(j, block, u_pin == MO_FREE ? j->states[s] : u_pin,
+                             v_pin == MO_FREE ? j->states[t] : v_pin, room,
+                             &j->errors[i]);
+    free(room);
+    j->status[i] = status;
+}
+
+static mo_status run_jobs(mo_along_blocks *blocks, mo_team_work *work, jobs *j,
+                          mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    j->blocks = blocks;
+    j->status = calloc((size_t) blocks->n + 1, sizeof *j->status);
+    j->errors = calloc((size_t) blocks->n + 1, sizeof *j->errors);
+    if (!j->status || !j->errors) {
+        status = mo_fail_memory(err);
+    } else {
+        mo_team_run(blocks->threads, blocks->n, work, j);
+        for (int i = 0; i < blocks->n && status == MO_OK; i++) {
+            status = j->status[i];
+            if (status != MO_OK && err)
+                *err = j->errors[i];
+        }
+    }
+    free(j->status);
+    free(j->errors);
+    return status;
+}
+
+/* The shortest way over the devices of the ends; with until and from by block
+ * and device. */
+static void choose_pairs(mo_along_blocks *blocks, int64_t *until, int *from)
+{
+    int K = blocks->x->n_devices, at = 0;
+
+    for (int i = 0; i < blocks->n; i++) {
+        const mo_along_block *block = &blocks->blocks[i];
+        int64_t *now = until + (size_t) i * (size_t) K;
+        const int64_t *before = now - K;
+
+        for (int b = 0; b < K; b++) {
+            now[b] = INT64_MAX;
+            for (int a = 0; a < K; a++) {
+                int64_t ns = block->quick_ns[a * K + b];
+
+                if (ns == INT64_MAX || (i > 0 && before[a] == INT64_MAX))
+                    continue;
+                ns += i > 0 ? before[a] : 0;
+                if (ns < now[b]) {
+                    now[b] = ns;
+                    from[(size_t) i * (size_t) K + (size_t) b] = a;
+                }
+            }
+        }
+    }
+    for (int b = 1; b < K && blocks->n > 0; b++) {
+        const int64_t *last = until + (size_t) (blocks->n - 1) * (size_t) K;
+        if (last[b] < last[at])
+            at = b;
+    }
+    for (int i = blocks->n - 1; i >= 0; i--) {
+        blocks->blocks[i].b = at;
+        at = from[(size_t) i * (size_t) K + (size_t) at];
+        blocks->blocks[i].a = at;
+    }
+}
+
+/* What a twin's schedule makes of this block: its devices and its order. */
+static mo_status follow(const mo_along_blocks *blocks,
+                        const mo_along_block *block, const mo_along_block *twin,
+                        const mo_instance *x, mo_schedule **followed,
+                        mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status;
+
+    if (!twin->schedule || twin->a != block->a || twin->b != block->b)
+        return MO_OK;
+    for (int i = 0; i < x->n; i++)
+        if (!may_be_on(x, i, twin->schedule->device[i]))
+            return MO_OK;
+    status =
+        mo_schedule_new(x, &blocks->regime, twin->schedule->device, &s, err);
+    if (status == MO_OK) {
+        memcpy(s->start_ns, twin->schedule->start_ns,
+               (size_t) x->n * sizeof *s->start_ns);
+        for (int i = 0; i < s->n_transfers; i++) {
+            const mo_transfer *t = mo_schedule_transfer(
+                twin->schedule, s->transfers[i].item, s->transfers[i].to);
+            if (t)
+                s->transfers[i].start_ns = t->start_ns;
+        }
+        status = mo_schedule_shift(x, s, err);
+    }
+    if (status == MO_E_INPUT) { /* times so different that it does not hold */
+        mo_schedule_free(s);
+        return MO_OK;
+    }
+    if (status == MO_OK)
+        *followed = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+/* Keeps the shorter of the two and frees the other; either may be NULL. */
+static void keep_shorter(mo_schedule **kept, mo_schedule *other)
+{
+    if (!*kept || (other && other->makespan_ns < (*kept)->makespan_ns)) {
+        mo_schedule *longer = *kept;
+
+        *kept = other;
+        other = longer;
+    }
+    mo_schedule_free(other);
+}
+
+/* The shortest of what there was, what its twins do, and a list; for the next
+ * pass, while others still look at what there was. */
+static mo_status find_start(const mo_along_blocks *blocks, int number,
+                            const mo_instance *x, mo_error *err)
+{
+    mo_along_block *block = &blocks->blocks[number];
+    mo_status status =
+        block->schedule
+            ? mo_schedule_copy(x, block->schedule, &block->next, err)
+            : mo_heft(x, &blocks->regime, NULL, &block->next, err);
+
+    for (int i = 0; i < blocks->n && status == MO_OK; i++) {
+        const mo_along_block *twin = &blocks->blocks[i];
+        mo_schedule *other = NULL;
+
+        if (i == number || twin->shape != block->shape)
+            continue;
+        status = follow(blocks, block, twin, x, &other, err);
+        keep_shorter(&block->next, other);
+    }
+    return status;
+}
+
+static mo_status improve_block(const jobs *j, int i, const mo_instance *x,
+                               mo_error *err)
+{
+    const mo_along_blocks *blocks = j->blocks;
+    mo_along_block *block = &blocks->blocks[i];
+    uint64_t seed = mo_random_seed(blocks->seed, (uint64_t) blocks->passes);
+    double hot = HOT / (x->n + 1);
+    mo_anneal_options anneal = { .seed = mo_random_seed(seed, (uint64_t) i),
+                                 .moves = j->moves * x->n,
+                                 .hot = hot,
+                                 .cold = COLD * hot,
+                                 .stop = j->stop };
+    mo_annealed made = { 0 };
+    mo_status status = MO_OK;
+
+    if (block->next && x->n > FEW_OPS && j->moves > 0)
+        status =
+            mo_anneal(x, &blocks->regime, block->next, &anneal, &made, err);
+    keep_shorter(&block->next, made.schedule);
+    return status;
+}
+
+/* One part of a pass, for one block. */
+static void improve_job(void *context, int i, int thread)
+{
+    jobs *j = context;
+    const mo_along_block *block = &j->blocks->blocks[i];
+    int *room = malloc((size_t) block->part->x->n * 2 * sizeof *room);
+    mo_instance x;
+
+    (void) thread;
+    if (!room) {
+        j->status[i] = mo_fail_memory(&j->errors[i]);
+        return;
+    }
+    x = pinned(block, block->a, block->b, room);
+    j->status[i] = j->anneals ? improve_block(j, i, &x, &j->errors[i])
+                              : find_start(j->blocks, i, &x, &j->errors[i]);
+    free(room);
+}
+
+mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
+                                 mo_error *err)
+{
+    size_t size = (size_t) blocks->n * (size_t) blocks->x->n_devices + 1;
+    int64_t *until = calloc(size, sizeof *until);
+    int *from = calloc(size, sizeof *from);
+    int K = blocks->x->n_devices;
+    int *states = calloc((size_t) K + 1, sizeof *states);
+    jobs j = { .stop = stop,
+               .states = states,
+               .n_states = K < MOST_STATES ? K : MOST_STATES };
+    mo_status status = until && from && states
+                           ? mo_single_order(blocks->x, states, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = run_jobs(blocks, try_pairs, &j, err);
+    if (status == MO_OK)
+        choose_pairs(blocks, until, from);
+    free(until);
+    free(from);
+    free(states);
+    return status;
+}
+
+mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
+                                  const mo_stop *stop, mo_error *err)
+{
+    jobs j = { .stop = stop, .moves = moves };
+    mo_status status = run_jobs(blocks, improve_job, &j, err);
+
+    j.anneals = true;
+    if (status == MO_OK)
+        status = run_jobs(blocks, improve_job, &j, err);
+    for (int i = 0; i < blocks->n; i++) {
+        keep_shorter(&blocks->blocks[i].schedule, blocks->blocks[i].next);
+        blocks->blocks[i].next = NULL;
+    }
+    blocks->passes++;
+    return status;
+}
+
+/* The device of an end in the schedule, if the op is marked. */
+static void move_end(const mo_along_block *block, int end, const bool *marked,
+                     const mo_schedule *schedule, int *device)
+{
+    if (end != MO_FREE && marked[block->part->op[end]])
+        *device = schedule->device[block->part->op[end]];
+}
+
+static void mark_end(const mo_along_block *block, int end, bool *marked)
+{
+    if (end != MO_FREE && block->part->x->n > FEW_OPS)
+        marked[block->part->op[end]] = true;
+}
+
+bool mo_along_blocks_follow(mo_along_blocks *blocks,
+                            const mo_schedule *schedule)
+{
+    bool *marked = calloc((size_t) blocks->x->n + 1, sizeof *marked);
+    bool any = false;
+
+    for (int i = 0; i < blocks->n && marked; i++) {
+        mark_end(&blocks->blocks[i], blocks->blocks[i].u, marked);
+        mark_end(&blocks->blocks[i], blocks->blocks[i].v, marked);
+    }
+    for (int i = 0; i < blocks->n && marked; i++) {
+        mo_along_block *block = &blocks->blocks[i];
+        int a = block->a, b = block->b;
+
+        move_end(block, block->u, marked, schedule, &block->a);
+        move_end(block, block->v, marked, schedule, &block->b);
+        if (a == block->a && b == block->b)
+            continue;
+        mo_schedule_free(block->schedule);
+        block->schedule = NULL;
+        any = true;
+    }
+    free(marked);
+    return any;
+}

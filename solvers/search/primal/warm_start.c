@@ -1,0 +1,150 @@
+#include "solvers/search/primal/warm_start.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "schedule/sim/sim.h"
+
+typedef struct starting {
+    int64_t start_ns;
+    int op;
+} starting;
+
+struct mo_like {
+    const mo_instance *x;
+    mo_sim *sim;
+    mo_plan plan;
+    starting *starts; /* for the ranks */
+    int *first;       /* by group: one of its ops */
+};
+
+mo_status mo_like_new(const mo_instance *x, const mo_regime *regime,
+                      mo_like **like, mo_error *err)
+{
+    mo_like *l = calloc(1, sizeof *l);
+    size_t n = (size_t) x->n + 1;
+    mo_status status = MO_OK;
+
+    if (!l)
+        return mo_fail_memory(err);
+    l->x = x;
+    l->plan.device = calloc(n, sizeof *l->plan.device);
+    l->plan.rank = calloc(n, sizeof *l->plan.rank);
+    l->starts = calloc(n, sizeof *l->starts);
+    l->first = calloc((size_t) x->n_groups + 1, sizeof *l->first);
+    if (!l->plan.device || !l->plan.rank || !l->starts || !l->first)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_sim_new(x, regime, &l->sim, err);
+    if (status == MO_OK)
+        *like = l;
+    else
+        mo_like_free(l);
+    return status;
+}
+
+void mo_like_free(mo_like *l)
+{
+    if (!l)
+        return;
+    mo_sim_free(l->sim);
+    free(l->plan.device);
+    free(l->plan.rank);
+    free(l->starts);
+    free(l->first);
+    free(l);
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    const starting *s = a, *t = b;
+
+    if (s->start_ns != t->start_ns)
+        return s->start_ns < t->start_ns ? -1 : 1;
+    return (s->op > t->op) - (s->op < t->op);
+}
+
+/* Devices as in a schedule, but for the pins; ranks by its starts. */
+static void plan_like(mo_like *l, const mo_schedule *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        l->starts[i] = (starting){ s->start_ns[i], i };
+        l->plan.device[i] =
+            l->x->pin[i] == MO_FREE ? s->device[i] : l->x->pin[i];
+    }
+    qsort(l->starts, (size_t) s->n, sizeof *l->starts, compare_starts);
+    for (int i = 0; i < s->n; i++)
+        l->plan.rank[l->starts[i].op] = i;
+}
+
+mo_status mo_like_schedule(mo_like *l, const mo_schedule *model,
+                           int64_t below_ns, mo_schedule **made, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status;
+    bool fits = false;
+
+    *made = NULL;
+    plan_like(l, model);
+    if (mo_sim_run(l->sim, &l->plan, below_ns) >= below_ns)
+        return MO_OK;
+    status = mo_sim_schedule(l->sim, &l->plan, &s, err);
+    if (status == MO_OK)
+        status = mo_schedule_fits(l->x, s, &fits, err);
+    if (status == MO_OK && fits)
+        *made = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+static void follow(const mo_like *l, const mo_segment *segment, int pair,
+                   const mo_hint *hint, mo_schedule *s)
+{
+    int u = segment->u, v = segment->v, n = l->x->n_devices;
+    int64_t begin_ns =
+        u == MO_FREE ? 0
+                     : s->start_ns[u] + mo_instance_p_ns(l->x, u, s->device[u]);
+
+    for (int i = 0; i < segment->n; i++) {
+        s->device[segment->ops[i]] = hint->device[i];
+        s->start_ns[segment->ops[i]] = begin_ns + hint->start_ns[i];
+    }
+    if (u != MO_FREE)
+        s->device[u] = pair / n;
+    if (v != MO_FREE)
+        s->device[v] = pair % n;
+}
+
+/* Groups stay together: their ops go where the first of them is. */
+static void join_groups(const mo_like *l, mo_schedule *s)
+{
+    for (int g = 0; g < l->x->n_groups; g++)
+        l->first[g] = -1;
+    for (int i = 0; i < l->x->n; i++) {
+        int group = l->x->group[i];
+
+        if (group == MO_FREE)
+            continue;
+        if (l->first[group] < 0)
+            l->first[group] = i;
+        s->device[i] = s->device[l->first[group]];
+    }
+}
+
+mo_status mo_like_hint(mo_like *l, const mo_schedule *model,
+                       const mo_segment *segment, int pair, const mo_hint *hint,
+                       mo_schedule **made, mo_error *err)
+{
+    mo_schedule *copy = NULL;
+    mo_status status = mo_schedule_copy(l->x, model, &copy, err);
+
+    *made = NULL;
+    if (status != MO_OK)
+        return status;
+    follow(l, segment, pair, hint, copy);
+    join_groups(l, copy);
+    status = mo_like_schedule(l, copy, INT64_MAX, made, err);
+    mo_schedule_free(copy);
+    return status;
+}

@@ -1,0 +1,240 @@
+#include "solvers/search/rl/evaluator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/heuristic/upward_rank.h"
+#include "schedule/sim/sim.h"
+#include "schedule/heuristic/single_device.h"
+#include "solvers/search/baselines/baseline.h"
+
+struct mo_score {
+    const mo_task *task;
+    const mo_units *units;
+    mo_sim *sim;
+    int *device, *order, *rank; /* by op */
+    int64_t *used;              /* by device */
+    double unit_ns;
+    int64_t simulations;
+};
+
+/* A better order is looked for until so many ops were simulated: in large
+ * graphs a few swaps are all that the time for an episode has room for. */
+enum { IMPROVE_OPS = 1 << 14 };
+
+bool mo_score_better(const mo_scored *a, const mo_scored *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
+}
+
+static mo_status find_unit(mo_score *s, mo_error *err)
+{
+    const mo_instance *x = s->task->x;
+    int *devices = calloc((size_t) x->n_devices, sizeof *devices);
+    mo_status status =
+        devices ? mo_single_order(x, devices, err) : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        s->unit_ns = (double) mo_single_ns(x, devices[0]);
+    if (s->unit_ns < 1)
+        s->unit_ns = 1;
+    free(devices);
+    return status;
+}
+
+mo_status mo_score_new(const mo_task *task, const mo_units *units,
+                       mo_score **score, mo_error *err)
+{
+    size_t n = (size_t) task->x->n + 1;
+    mo_score *s = calloc(1, sizeof *s);
+    mo_status status = MO_E_MEMORY;
+
+    if (!s)
+        return mo_fail_memory(err);
+    s->task = task;
+    s->units = units;
+    s->device = calloc(n, sizeof *s->device);
+    s->order = calloc(n, sizeof *s->order);
+    s->rank = calloc(n, sizeof *s->rank);
+    s->used = calloc((size_t) task->x->n_devices, sizeof *s->used);
+    if (s->device && s->order && s->rank && s->used)
+        status = mo_sim_new(task->x, &task->regime, &s->sim, err);
+    else
+        mo_fail_memory(err);
+    if (status == MO_OK)
+        status = find_unit(s, err);
+    if (status != MO_OK) {
+        mo_score_free(s);
+        return status;
+    }
+    *score = s;
+    return MO_OK;
+}
+
+void mo_score_free(mo_score *score)
+{
+    if (!score)
+        return;
+    mo_sim_free(score->sim);
+    free(score->device);
+    free(score->order);
+    free(score->rank);
+    free(score->used);
+    free(score);
+}
+
+/* How many times its memory a device is short of, all of them together. */
+static double overflow(const mo_score *s)
+{
+    const mo_instance *x = s->task->x;
+    double over = 0;
+
+    for (int k = 0; k < x->n_devices; k++)
+        if (s->used[k] > x->capacity_bytes[k])
+            over += (double) (s->used[k] - x->capacity_bytes[k]) /
+                    ((double) x->capacity_bytes[k] + 1);
+    return over;
+}
+
+/* What is given back again counts at the fullest moment of the schedule. */
+static mo_status find_live(mo_score *s, mo_error *err)
+{
+    const mo_plan plan = { .device = s->device, .rank = s->rank };
+    mo_schedule *schedule = NULL;
+    mo_status status = mo_sim_schedule(s->sim, &plan, &schedule, err);
+
+    if (status == MO_OK)
+        status = mo_schedule_peak(s->task->x, schedule, s->used, err);
+    mo_schedule_free(schedule);
+    return status;
+}
+
+/* How much of each device's memory the plan needs. */
+static mo_status find_used(mo_score *s, const int *device, mo_error *err)
+{
+    memset(s->used, 0, (size_t) s->task->x->n_devices * sizeof *s->used);
+    switch (s->task->regime.memory) {
+    case MO_MEMORY_NONE:
+        break;
+    case MO_MEMORY_STATIC:
+        for (int u = 0; u < s->units->n; u++)
+            s->used[device[u]] += s->units->bytes[u];
+        break;
+    case MO_MEMORY_LIVE:
+        return find_live(s, err);
+    }
+    return MO_OK;
+}
+
+static mo_status make_plan(mo_score *s, const int *device, mo_error *err)
+{
+    const mo_instance *x = s->task->x;
+    mo_status status;
+
+    for (int i = 0; i < x->n; i++)
+        s->device[i] = device[s->units->of_op[i]];
+    status = mo_rank_order(x, &s->task->regime, s->device, s->order, err);
+    for (int p = 0; p < x->n && status == MO_OK; p++)
+        s->rank[s->order[p]] = p;
+    return status;
+}
+
+static int64_t simulate(mo_score *s, int64_t give_up_ns)
+{
+    const mo_plan plan = { .device = s->device, .rank = s->rank };
+
+    s->simulations++;
+    return mo_sim_run(s->sim, &plan, give_up_ns);
+}
+
+mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
+                      mo_error *err)
+{
+    mo_status status = make_plan(score, device, err);
+    double over;
+
+    if (status != MO_OK)
+        return status;
+    scored->makespan_ns = simulate(score, INT64_MAX);
+    status = find_used(score, device, err);
+    over = overflow(score);
+    scored->fits = over <= 0;
+    scored->score = (double) scored->makespan_ns / score->unit_ns + over;
+    return status;
+}
+
+/* ------------------------------------------------------------ a better order
+ */
+
+static void swap(mo_score *s, int p, int q)
+{
+    int op = s->order[p];
+
+    s->order[p] = s->order[q];
+    s->order[q] = op;
+    s->rank[s->order[p]] = p;
+    s->rank[s->order[q]] = q;
+}
+
+/* All pairs, near ones first; returns whether one made it better than *ns. */
+static bool swap_all(mo_score *s, int64_t *ns, int64_t *left)
+{
+    bool better = false;
+    int n = s->task->x->n;
+
+    for (int far = 1; far < n; far++)
+        for (int p = 0; p + far < n; p++) {
+            int64_t now_ns;
+
+            if (*left <= 0)
+                return false;
+            *left -= n;
+            swap(s, p, p + far);
+            now_ns = simulate(s, *ns);
+            if (now_ns < *ns) {
+                *ns = now_ns;
+                better = true;
+            } else {
+                swap(s, p, p + far);
+            }
+        }
+    return better;
+}
+
+/* What lives when depends on the order: where that counts it stays. */
+mo_status mo_score_improve(mo_score *score, const int *device, int *rank,
+                           mo_scored *scored, mo_error *err)
+{
+    int64_t ns = scored->makespan_ns, left = IMPROVE_OPS;
+    mo_status status = make_plan(score, device, err);
+
+    if (status != MO_OK)
+        return status;
+    if (score->task->regime.memory == MO_MEMORY_LIVE)
+        left = 0;
+    while (swap_all(score, &ns, &left))
+        ;
+    scored->score -= (double) (scored->makespan_ns - ns) / score->unit_ns;
+    scored->makespan_ns = ns;
+    memcpy(rank, score->rank, (size_t) score->task->x->n * sizeof *rank);
+    return MO_OK;
+}
+
+int64_t mo_score_simulations(const mo_score *score)
+{
+    return score->simulations;
+}
+
+mo_status mo_score_keep(mo_score *score, const int *device, const int *rank,
+                        mo_placed *placed, mo_error *err)
+{
+    mo_status status = make_plan(score, device, err);
+
+    if (status != MO_OK)
+        return status;
+    memcpy(score->rank, rank, (size_t) score->task->x->n * sizeof *rank);
+    return mo_baseline_simulate(score->task, score->device, score->rank, placed,
+                                err);
+}

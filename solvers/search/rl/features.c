@@ -1,0 +1,47 @@
+#include "solvers/search/rl/features.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "schedule/heuristic/mean_cost.h"
+#include "schedule/heuristic/single_device.h"
+
+double mo_told_mean_ns(const mo_instance *x, const mo_units *units)
+{
+    double sum = 1;
+
+    for (int i = 0; i < x->n; i++)
+        sum += (double) mo_mean_op_ns(x, i);
+    return sum / (units->n + 1);
+}
+
+mo_real mo_told_small(double ns, double mean_ns)
+{
+    return (mo_real) log1p(ns / mean_ns);
+}
+
+double mo_told_unit_ns(const mo_instance *x, const mo_units *units, int unit,
+                       int device)
+{
+    double takes = 0;
+
+    for (int j = units->start[unit]; j < units->start[unit + 1]; j++)
+        takes += (double) mo_instance_p_ns(x, units->ops[j], device);
+    return takes;
+}
+
+mo_status mo_told_begin(const mo_instance *x, const mo_units *units,
+                        int **device, mo_error *err)
+{
+    int *devices = calloc((size_t) x->n_devices, sizeof *devices);
+    mo_status status =
+        devices ? mo_single_order(x, devices, err) : mo_fail_memory(err);
+
+    *device = calloc((size_t) units->n + 1, sizeof **device);
+    if (status == MO_OK && !*device)
+        status = mo_fail_memory(err);
+    for (int u = 0; u < units->n && status == MO_OK; u++)
+        (*device)[u] = units->pin[u] == MO_FREE ? devices[0] : units->pin[u];
+    free(devices);
+    return status;
+}

@@ -1,0 +1,258 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/heuristic/mean_cost.h"
+#include "solvers/search/rl/hrl.h"
+#include "solvers/search/rl/features.h"
+
+/* What is told of a unit, behind its times on devices and what it exchanges
+ * with units that are pinned to each: sending and receiving, how many do it
+ * with, how long those take, and where it stands in the graph. */
+enum { SENDS, RECEIVES, READERS, MAKERS, AFTER, BEFORE, PLACE, UNIT_TOLD };
+
+/* The same of a group; behind it what it exchanges with each other group. */
+enum { GROUP_SENDS, GROUP_RECEIVES, GROUP_SIZE, GROUP_PLACE, GROUP_TOLD };
+
+/* Before anything is learned a group is a stretch of the graph: how fast the
+ * logits of others fall, where every unit may have a group of its own and where
+ * not, and where that ends, so that all of them can be learned. */
+static const double falls_alone = 3, falls_among = 1, falls_to = -7;
+
+/* -------------------------------------------------------------------- units */
+
+/* Where a unit stands, in groups. */
+static double place_of(const mo_hrl *h, int u)
+{
+    return (u + 0.5) / h->n * h->n_groups;
+}
+
+/* Adds up what all flows between units come to. */
+static void tell_flows(const mo_hrl *h, double *sums)
+{
+    const mo_instance *x = h->task->x;
+    int k = h->n_devices, rest = 2 * k;
+
+    for (int q = 0; q < x->n_flows; q++) {
+        int from = x->flows[q].from, to = x->flows[q].to;
+        int u = h->units->of_op[from], v = h->units->of_op[to];
+        double *of_u = sums + (size_t) u * (size_t) h->n_features;
+        double *of_v = sums + (size_t) v * (size_t) h->n_features;
+
+        if (u == v)
+            continue;
+        of_u[rest + SENDS] += h->flow_ns[q];
+        of_u[rest + READERS] += h->mean_ns;
+        of_u[rest + AFTER] += (double) mo_mean_op_ns(x, to);
+        of_v[rest + RECEIVES] += h->flow_ns[q];
+        of_v[rest + MAKERS] += h->mean_ns;
+        of_v[rest + BEFORE] += (double) mo_mean_op_ns(x, from);
+        if (h->units->pin[v] != MO_FREE)
+            of_u[k + h->units->pin[v]] += h->flow_ns[q];
+        if (h->units->pin[u] != MO_FREE)
+            of_v[k + h->units->pin[u]] += h->flow_ns[q];
+    }
+}
+
+static mo_status tell_units(mo_hrl *h, mo_error *err)
+{
+    size_t size = (size_t) h->n * (size_t) h->n_features;
+    double *sums = calloc(size + 1, sizeof *sums);
+
+    h->told = calloc(size + 1, sizeof *h->told);
+    if (!sums || !h->told) {
+        free(sums);
+        return mo_fail_memory(err);
+    }
+    tell_flows(h, sums);
+    for (int u = 0; u < h->n; u++)
+        for (int k = 0; k < h->n_devices; k++)
+            sums[(size_t) u * (size_t) h->n_features + (size_t) k] =
+                mo_told_unit_ns(h->task->x, h->units, u, k);
+    for (size_t i = 0; i < size; i++)
+        h->told[i] = mo_told_small(sums[i], h->mean_ns);
+    for (int u = 0; u < h->n; u++)
+        h->told[(size_t) (u + 1) * (size_t) h->n_features - UNIT_TOLD + PLACE] =
+            (mo_real) ((u + 0.5) / h->n);
+    free(sums);
+    return MO_OK;
+}
+
+static mo_status find_begins(mo_hrl *h, mo_error *err)
+{
+    size_t size = (size_t) h->n * (size_t) h->n_groups;
+    mo_real *to = h->begins = calloc(size + 1, sizeof *h->begins);
+    double falls = h->n_groups == h->n ? falls_alone : falls_among;
+
+    if (!to)
+        return mo_fail_memory(err);
+    for (int u = 0; u < h->n; u++)
+        for (int g = 0; g < h->n_groups; g++) {
+            double off = g + 0.5 - place_of(h, u);
+
+            *to++ = (mo_real) fmax(-falls * off * off, falls_to);
+        }
+    return MO_OK;
+}
+
+static mo_status find_flows(mo_hrl *h, mo_error *err)
+{
+    const mo_instance *x = h->task->x;
+    int64_t *rows = NULL;
+    mo_status status = mo_mean_rows(x, &rows, err);
+
+    h->flow_ns = calloc((size_t) x->n_flows + 1, sizeof *h->flow_ns);
+    if (status == MO_OK && !h->flow_ns)
+        status = mo_fail_memory(err);
+    for (int q = 0; q < x->n_flows && status == MO_OK; q++)
+        h->flow_ns[q] = (double) mo_mean_flow_ns(x, &h->task->regime, rows, q);
+    free(rows);
+    return status;
+}
+
+mo_status mo_hrl_tell(mo_hrl *hrl, mo_error *err)
+{
+    mo_status status = find_flows(hrl, err);
+
+    hrl->n_features = 2 * hrl->n_devices + UNIT_TOLD;
+    hrl->n_group_features = 2 * hrl->n_devices + GROUP_TOLD + MO_HRL_GROUPS;
+    hrl->mean_ns = mo_told_mean_ns(hrl->task->x, hrl->units);
+    if (status == MO_OK)
+        status = tell_units(hrl, err);
+    if (status == MO_OK)
+        status = find_begins(hrl, err);
+    if (status == MO_OK)
+        status = mo_told_begin(hrl->task->x, hrl->units, &hrl->begin, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------- groups */
+
+/* Which group comes how far into the graph. */
+typedef struct standing {
+    int group, size;
+    double place;
+} standing;
+
+static int by_place(const void *left, const void *right)
+{
+    const standing *a = left, *b = right;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+static int number_groups(const mo_hrl *h, const int *group, int *number,
+                         standing *all)
+{
+    int n = 0;
+
+    for (int g = 0; g < h->n_groups; g++)
+        all[g] = (standing){ .group = g };
+    for (int u = 0; u < h->n; u++)
+        if (h->units->pin[u] == MO_FREE) {
+            all[group[u]].size++;
+            all[group[u]].place += (u + 0.5) / h->n;
+        }
+    for (int g = 0; g < h->n_groups; g++)
+        if (all[g].size > 0) {
+            all[n] = all[g];
+            all[n++].place /= all[g].size;
+        }
+    qsort(all, (size_t) n, sizeof *all, by_place);
+    for (int i = 0; i < n; i++)
+        number[all[i].group] = i;
+    return n;
+}
+
+static void add_flows(const mo_hrl *h, const mo_hrl_groups *groups,
+                      double *sums)
+{
+    const mo_instance *x = h->task->x;
+    int k = h->n_devices, rest = 2 * k, others = rest + GROUP_TOLD;
+
+    for (int q = 0; q < x->n_flows; q++) {
+        int u = h->units->of_op[x->flows[q].from];
+        int v = h->units->of_op[x->flows[q].to];
+        int a = groups->of_unit[u], b = groups->of_unit[v];
+
+        if (a == b)
+            continue;
+        if (a >= 0) {
+            double *of_a = sums + (ptrdiff_t) a * h->n_group_features;
+
+            of_a[rest + GROUP_SENDS] += h->flow_ns[q];
+            of_a[b >= 0 ? others + b : k + h->units->pin[v]] += h->flow_ns[q];
+        }
+        if (b >= 0) {
+            double *of_b = sums + (ptrdiff_t) b * h->n_group_features;
+
+            of_b[rest + GROUP_RECEIVES] += h->flow_ns[q];
+            of_b[a >= 0 ? others + a : k + h->units->pin[u]] += h->flow_ns[q];
+        }
+    }
+}
+
+static void add_times(const mo_hrl *h, const mo_hrl_groups *groups,
+                      double *sums)
+{
+    for (int u = 0; u < h->n; u++) {
+        int a = groups->of_unit[u];
+
+        for (int k = 0; a >= 0 && k < h->n_devices; k++)
+            sums[(size_t) a * (size_t) h->n_group_features + (size_t) k] +=
+                mo_told_unit_ns(h->task->x, h->units, u, k);
+    }
+}
+
+static mo_status tell_groups(const mo_hrl *h, mo_hrl_groups *groups,
+                             const standing *all, mo_error *err)
+{
+    size_t size = (size_t) groups->n * (size_t) h->n_group_features;
+    double *sums = calloc(size + 1, sizeof *sums);
+    /* What a group comes to where all are alike. */
+    double mean = h->mean_ns * h->n / (groups->n + 1);
+
+    groups->told = calloc(size + 1, sizeof *groups->told);
+    if (!sums || !groups->told) {
+        free(sums);
+        return mo_fail_memory(err);
+    }
+    add_times(h, groups, sums);
+    add_flows(h, groups, sums);
+    for (size_t i = 0; i < size; i++)
+        groups->told[i] = mo_told_small(sums[i], mean);
+    for (int i = 0; i < groups->n; i++) {
+        mo_real *to = groups->told + (ptrdiff_t) i * h->n_group_features +
+                      2 * h->n_devices;
+
+        to[GROUP_SIZE] = mo_told_small(all[i].size * h->mean_ns, mean);
+        to[GROUP_PLACE] = (mo_real) all[i].place;
+    }
+    free(sums);
+    return MO_OK;
+}
+
+mo_status mo_hrl_groups_make(const mo_hrl *hrl, const int *group,
+                             mo_hrl_groups *groups, mo_error *err)
+{
+    int number[MO_HRL_GROUPS];
+    standing all[MO_HRL_GROUPS];
+
+    groups->of_unit = calloc((size_t) hrl->n + 1, sizeof *groups->of_unit);
+    if (!groups->of_unit)
+        return mo_fail_memory(err);
+    groups->n = number_groups(hrl, group, number, all);
+    for (int u = 0; u < hrl->n; u++)
+        groups->of_unit[u] =
+            hrl->units->pin[u] == MO_FREE ? number[group[u]] : -1;
+    return tell_groups(hrl, groups, all, err);
+}
+
+void mo_hrl_groups_clear(mo_hrl_groups *groups)
+{
+    free(groups->of_unit);
+    free(groups->told);
+    *groups = (mo_hrl_groups){ 0 };
+}

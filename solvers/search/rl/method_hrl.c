@@ -1,0 +1,43 @@
+/*
+ * HRL: A. Mirhoseini, A. Goldie, H. Pham, B. Steiner, Q. V. Le, J. Dean: A
+ * hierarchical model for device placement (ICLR 2018).
+ *
+ * A grouper, which puts every op into a group, and a placer, which reads the
+ * groups and chooses a device for each; trained together by REINFORCE on minus
+ * the square root of the makespan.
+ *
+ * Decided here: as many groups as ops, at most 64; before anything is learned a
+ * group is a stretch of the graph; ops are told by their times and what they
+ * exchange, for an instance knows of no kinds; of each grouping four placements
+ * are drawn, and the best of them gets a better order by swapping ops; policies
+ * that find nothing better for long are drawn anew; colocated ops are one, and
+ * pinned ops are in no group; overflowing memory costs as much as it is too
+ * large.
+ */
+#include "solvers/search/rl/hrl.h"
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    mo_units *units = NULL;
+    mo_hrl hrl = { .n = 0 };
+    mo_status status = mo_units_make(task->x, &task->regime, &units, err);
+
+    if (status == MO_OK)
+        status = mo_hrl_make(task, units, &hrl, err);
+    if (status == MO_OK) {
+        const mo_pupil pupil = mo_hrl_pupil(&hrl);
+
+        status = mo_school(task, units, &pupil, placed, err);
+    }
+    mo_hrl_clear(&hrl);
+    mo_units_free(units);
+    return status;
+}
+
+const mo_method mo_method_hrl = {
+    .name = "hrl",
+    .help = "learns to group ops and to choose a device for each group",
+    .source = "Mirhoseini et al. 2018",
+    .learns = true,
+    .place = place,
+};

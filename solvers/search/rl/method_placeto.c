@@ -1,0 +1,46 @@
+/*
+ * Placeto: R. Addanki, S. B. Venkatakrishnan, S. Gupta, H. Mao, M. Alizadeh:
+ * Placeto: learning generalizable device placement algorithms for distributed
+ * machine learning (NeurIPS 2019).
+ *
+ * A policy that visits every op once and chooses its device, seeing the
+ * placement as it is; trained by REINFORCE on how the makespan falls.
+ *
+ * Decided here: an episode begins with everything on the best single device,
+ * every other one with the best placement so far, and the best that was judged
+ * within an episode counts, in the best order that swapping ops leads to;
+ * before anything is learned an op rather stays where it is; a policy that
+ * finds nothing better for long is drawn anew; devices are told by the times
+ * that ops take there, so that unequal ones are; graphs of more than 64 units
+ * are visited in parts, of which each is told and judged once; in those of more
+ * than 2,000, sums over what is before, after and beside look only so far;
+ * rewards are in units of one device's makespan; colocated ops are one;
+ * overflowing memory costs as much as it is too large.
+ */
+#include "solvers/search/rl/placeto.h"
+
+static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+{
+    mo_units *units = NULL;
+    mo_placeto placeto = { .n = 0 };
+    mo_status status = mo_units_make(task->x, &task->regime, &units, err);
+
+    if (status == MO_OK)
+        status = mo_placeto_make(task, units, &placeto, err);
+    if (status == MO_OK) {
+        const mo_pupil pupil = mo_placeto_pupil(&placeto);
+
+        status = mo_school(task, units, &pupil, placed, err);
+    }
+    mo_placeto_clear(&placeto);
+    mo_units_free(units);
+    return status;
+}
+
+const mo_method mo_method_placeto = {
+    .name = "placeto",
+    .help = "learns to choose a device for one op after the other",
+    .source = "Addanki et al. 2019",
+    .learns = true,
+    .place = place,
+};

@@ -1,0 +1,374 @@
+#include <assert.h>
+#include <string.h>
+
+#include "solvers/search/rl/nn/autodiff_internal.h"
+
+/*
+ * Products are loops over rows that the compiler turns into vectors.  The
+ * matrices of policies are thin, a few dozen columns at most: a BLAS spends
+ * longer on getting ready than on such a product, and its sums depend on the
+ * number of its threads.
+ */
+
+/* CLONES before a function: it is there once more for processors with vectors
+ * of eight, and which one runs is chosen when the program is loaded.  Both
+ * round alike.  Not under sanitizers, which start too late for the choice, and
+ * not with clang, which gives such choices names that are not static. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#pragma GCC optimize("fp-contract=off")
+#define CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define CLONES
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Eight numbers, computed with as many at once as the processor can. */
+enum { WIDE = 8 };
+typedef mo_real wide __attribute__((vector_size(WIDE * sizeof(mo_real)),
+                                    aligned(sizeof(mo_real)), may_alias));
+
+/* c[0..4 * WIDE) += a[0] b[0][..] + a[step] b[1][..] + ..., rows of b being n
+ * apart. */
+INLINE void add_four(const mo_real *a, size_t step, const mo_real *b, size_t n,
+                     mo_real *c, int k)
+{
+    wide *to = (wide *) c;
+    wide sum0 = to[0], sum1 = to[1], sum2 = to[2], sum3 = to[3];
+
+    for (int l = 0; l < k; l++, a += step, b += n) {
+        const wide *row = (const wide *) b;
+
+        sum0 += *a * row[0];
+        sum1 += *a * row[1];
+        sum2 += *a * row[2];
+        sum3 += *a * row[3];
+    }
+    to[0] = sum0;
+    to[1] = sum1;
+    to[2] = sum2;
+    to[3] = sum3;
+}
+
+INLINE void add_one(const mo_real *a, size_t step, const mo_real *b, size_t n,
+                    mo_real *c, int k)
+{
+    wide *to = (wide *) c;
+    wide sum = *to;
+
+    for (int l = 0; l < k; l++, a += step, b += n)
+        sum += *a * *(const wide *) b;
+    *to = sum;
+}
+
+/* The same for a whole row of c. */
+INLINE void add_rows(const mo_real *a, size_t step, const mo_real *b, size_t n,
+                     mo_real *c, int k)
+{
+    size_t j = 0;
+
+    for (; j + 4 * WIDE <= n; j += 4 * WIDE)
+        add_four(a, step, b + j, n, c + j, k);
+    for (; j + WIDE <= n; j += WIDE)
+        add_one(a, step, b + j, n, c + j, k);
+    for (; j < n; j++) {
+        mo_real sum = c[j];
+
+        for (size_t l = 0; l < (size_t) k; l++)
+            sum += a[l * step] * b[l * n + j];
+        c[j] = sum;
+    }
+}
+
+/* c[m][n] += a[m][k] b[k][n] */
+CLONES static void add_product(const mo_real *a, const mo_real *b, mo_real *c,
+                               int m, int k, int n)
+{
+    if (n == WIDE && k == WIDE)
+        for (int i = 0; i < m; i++, a += WIDE, c += WIDE)
+            add_one(a, 1, b, WIDE, c, WIDE);
+    else
+        for (int i = 0; i < m; i++, a += k, c += n)
+            add_rows(a, 1, b, (size_t) n, c, k);
+}
+
+/* Rows that are looked at while they are near. */
+enum { NEAR = 16 };
+
+/* c[k][n] += a[m][k]^T b[m][n] */
+CLONES static void add_turned_product(const mo_real *a, const mo_real *b,
+                                      mo_real *c, int m, int k, int n)
+{
+    for (int first = 0; first < m; first += NEAR) {
+        int rows = m - first < NEAR ? m - first : NEAR;
+
+        for (int l = 0; l < k; l++)
+            add_rows(a + (size_t) first * (size_t) k + l, (size_t) k,
+                     b + (size_t) first * (size_t) n, (size_t) n,
+                     c + (size_t) l * (size_t) n, rows);
+    }
+}
+
+/* b^T, which is made once. */
+static const mo_real *turned_of(mo_tape *tape, mo_var b)
+{
+    mo_tape_node *node = mo_tape_at(tape, b);
+    const mo_real *from = node->values;
+    mo_real *to;
+
+    if (node->turned)
+        return node->turned;
+    to = mo_tape_memory(tape, mo_tape_size(node) * sizeof *to);
+    if (!to)
+        return NULL;
+    for (int i = 0; i < node->rows; i++)
+        for (int j = 0; j < node->cols; j++)
+            to[(size_t) j * (size_t) node->rows + (size_t) i] = *from++;
+    node->turned = to;
+    return to;
+}
+
+/* c[m][n] += a[m][k] b^T, where b has n rows. */
+static void add_product_turned(mo_tape *tape, const mo_real *a, mo_var b,
+                               mo_real *c, int m)
+{
+    const mo_tape_node *node = mo_tape_at(tape, b);
+    const mo_real *turned = turned_of(tape, b);
+
+    if (turned)
+        add_product(a, turned, c, m, node->cols, node->rows);
+}
+
+/* Through c = a b, of which made has the gradient. */
+static void back_through_product(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_tape_node *a = mo_tape_at(tape, made->a);
+    const mo_tape_node *b = mo_tape_at(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    add_product_turned(tape, made->gradient, made->b, to_a, a->rows);
+    add_turned_product(a->values, made->gradient, to_b, a->rows, a->cols,
+                       b->cols);
+}
+
+mo_var mo_tape_product(mo_tape *tape, mo_var a, mo_var b)
+{
+    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
+    int n = mo_tape_cols(tape, b);
+    mo_tape_node *made = mo_tape_make_zeros(tape, m, n, back_through_product);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_rows(tape, b) == k);
+    made->a = a;
+    made->b = b;
+    add_product(mo_tape_values(tape, a), mo_tape_values(tape, b), made->values,
+                m, k, n);
+    return mo_tape_made(tape, made);
+}
+
+/* Of c = a b^T: dc b, and dc^T a. */
+static void back_from_turned(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_tape_node *a = mo_tape_at(tape, made->a);
+    const mo_tape_node *b = mo_tape_at(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    add_product(made->gradient, b->values, to_a, a->rows, b->rows, a->cols);
+    add_turned_product(made->gradient, a->values, to_b, a->rows, b->rows,
+                       a->cols);
+}
+
+mo_var mo_tape_product_turned(mo_tape *tape, mo_var a, mo_var b)
+{
+    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
+    int n = mo_tape_rows(tape, b);
+    mo_tape_node *made = mo_tape_make_zeros(tape, m, n, back_from_turned);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_cols(tape, b) == k);
+    made->a = a;
+    made->b = b;
+    add_product_turned(tape, mo_tape_values(tape, a), b, made->values, m);
+    return mo_tape_made(tape, made);
+}
+
+/* ------------------------------------------------------------------- layers */
+
+/* What came out as 0 was cut off there, and nothing goes back through it. */
+INLINE void back_through_of(const mo_real *restrict values,
+                            mo_real *restrict gradient, mo_real *restrict bias,
+                            int m, int n)
+{
+    for (int i = 0; i < m; i++, values += n, gradient += n)
+        for (int j = 0; j < n; j++) {
+            gradient[j] = values[j] > 0 ? gradient[j] : 0;
+            bias[j] += gradient[j];
+        }
+}
+
+static void back_from_layer(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to_bias = mo_tape_gradient_of(tape, made->n);
+
+    if (!to_bias)
+        return;
+    if (made->cols == 8)
+        back_through_of(made->values, made->gradient, to_bias, made->rows, 8);
+    else
+        back_through_of(made->values, made->gradient, to_bias, made->rows,
+                        made->cols);
+    back_through_product(tape, made);
+}
+
+INLINE void cut_of(mo_real *values, size_t m, int n)
+{
+    for (size_t i = 0; i < m; i++, values += n)
+        for (int j = 0; j < n; j++)
+            values[j] = values[j] > 0 ? values[j] : 0;
+}
+
+mo_var mo_tape_layer(mo_tape *tape, mo_var a, mo_var b, mo_var bias)
+{
+    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
+    int n = mo_tape_cols(tape, b);
+    mo_tape_node *made = mo_tape_make(tape, m, n, back_from_layer);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_rows(tape, b) == k && mo_tape_cols(tape, bias) == n &&
+           mo_tape_rows(tape, bias) == 1);
+    made->a = a;
+    made->b = b;
+    made->n = bias;
+    for (int i = 0; i < m; i++)
+        memcpy(made->values + (size_t) i * (size_t) n,
+               mo_tape_values(tape, bias), (size_t) n * sizeof(mo_real));
+    add_product(mo_tape_values(tape, a), mo_tape_values(tape, b), made->values,
+                m, k, n);
+    if (n == 8)
+        cut_of(made->values, (size_t) m, 8);
+    else
+        cut_of(made->values, (size_t) m, n);
+    return mo_tape_made(tape, made);
+}
+
+/* --------------------------------------------------------------------- sums */
+
+static void add_all(const mo_real *restrict from, mo_real *restrict to,
+                    size_t n)
+{
+    for (; n >= 8; n -= 8, from += 8, to += 8)
+        for (size_t i = 0; i < 8; i++)
+            to[i] += from[i];
+    for (size_t i = 0; i < n; i++)
+        to[i] += from[i];
+}
+
+/* What was one row for all gets from all. */
+static void back_from_sum(mo_tape *tape, const mo_tape_node *made)
+{
+    int rows = mo_tape_rows(tape, made->b);
+    size_t cols = (size_t) made->cols;
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    add_all(made->gradient, to_a, mo_tape_size(made));
+    if (rows == made->rows)
+        add_all(made->gradient, to_b, mo_tape_size(made));
+    else
+        for (int i = 0; i < made->rows; i++)
+            add_all(made->gradient + (size_t) i * cols, to_b, cols);
+}
+
+mo_var mo_tape_sum(mo_tape *tape, mo_var a, mo_var b)
+{
+    int rows = mo_tape_rows(tape, b);
+    size_t cols = (size_t) mo_tape_cols(tape, a);
+    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
+                                      mo_tape_cols(tape, a), back_from_sum);
+
+    if (!made)
+        return 0;
+    assert(mo_tape_cols(tape, b) == made->cols);
+    assert(rows == 1 || rows == made->rows);
+    made->a = a;
+    made->b = b;
+    memcpy(made->values, mo_tape_values(tape, a),
+           mo_tape_size(made) * sizeof(mo_real));
+    if (rows == made->rows)
+        add_all(mo_tape_values(tape, b), made->values, mo_tape_size(made));
+    else
+        for (int i = 0; i < made->rows; i++)
+            add_all(mo_tape_values(tape, b), made->values + (size_t) i * cols,
+                    cols);
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_times(mo_tape *tape, const mo_tape_node *made)
+{
+    const mo_real *a = mo_tape_values(tape, made->a);
+    const mo_real *b = mo_tape_values(tape, made->b);
+    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
+    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+
+    if (!to_a || !to_b)
+        return;
+    for (size_t i = 0; i < mo_tape_size(made); i++) {
+        to_a[i] += made->gradient[i] * b[i];
+        to_b[i] += made->gradient[i] * a[i];
+    }
+}
+
+mo_var mo_tape_times(mo_tape *tape, mo_var a, mo_var b)
+{
+    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
+                                      mo_tape_cols(tape, a), back_from_times);
+    const mo_real *x, *y;
+
+    if (!made)
+        return 0;
+    assert(mo_tape_rows(tape, b) == made->rows &&
+           mo_tape_cols(tape, b) == made->cols);
+    made->a = a;
+    made->b = b;
+    x = mo_tape_values(tape, a);
+    y = mo_tape_values(tape, b);
+    for (size_t i = 0; i < mo_tape_size(made); i++)
+        made->values[i] = x[i] * y[i];
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_scaled(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += (mo_real) made->by * made->gradient[i];
+}
+
+mo_var mo_tape_scaled(mo_tape *tape, mo_var a, double by)
+{
+    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
+                                      mo_tape_cols(tape, a), back_from_scaled);
+    const mo_real *x;
+
+    if (!made)
+        return 0;
+    made->a = a;
+    made->by = by;
+    x = mo_tape_values(tape, a);
+    for (size_t i = 0; i < mo_tape_size(made); i++)
+        made->values[i] = (mo_real) by * x[i];
+    return mo_tape_made(tape, made);
+}

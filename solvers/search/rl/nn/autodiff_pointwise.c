@@ -1,0 +1,212 @@
+#include <assert.h>
+#include <math.h>
+
+#include "solvers/search/rl/nn/autodiff_internal.h"
+
+/* ------------------------------------------------------- element by element */
+
+/* A matrix of a's shape; *x: a's values. */
+static mo_tape_node *make_like(mo_tape *tape, mo_var a, mo_tape_way_back *back,
+                               const mo_real **x)
+{
+    mo_tape_node *made =
+        mo_tape_make(tape, mo_tape_rows(tape, a), mo_tape_cols(tape, a), back);
+
+    if (made)
+        made->a = a;
+    *x = mo_tape_values(tape, a);
+    return made;
+}
+
+static void back_from_relu(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += made->values[i] > 0 ? made->gradient[i] : 0;
+}
+
+mo_var mo_tape_relu(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_relu, &x);
+
+    for (size_t i = 0; made && i < mo_tape_size(made); i++)
+        made->values[i] = x[i] > 0 ? x[i] : 0;
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_tanh(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += made->gradient[i] * (1 - made->values[i] * made->values[i]);
+}
+
+mo_var mo_tape_tanh(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_tanh, &x);
+
+    for (size_t i = 0; made && i < mo_tape_size(made); i++)
+        made->values[i] = 1 - 2 / (1 + mo_real_exp(2 * x[i]));
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_exp(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += made->gradient[i] * made->values[i];
+}
+
+mo_var mo_tape_exp(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_exp, &x);
+
+    for (size_t i = 0; made && i < mo_tape_size(made); i++)
+        made->values[i] = mo_real_exp(x[i]);
+    return mo_tape_made(tape, made);
+}
+
+static void back_from_sigmoid(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+        to[i] += made->gradient[i] * made->values[i] * (1 - made->values[i]);
+}
+
+mo_var mo_tape_sigmoid(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_sigmoid, &x);
+
+    for (size_t i = 0; made && i < mo_tape_size(made); i++)
+        made->values[i] = 1 / (1 + mo_real_exp(-x[i]));
+    return mo_tape_made(tape, made);
+}
+
+/* --------------------------------------------------------------- row by row */
+
+/* The logarithm of the sum of powers; the largest is taken out, so that none
+ * overflows. */
+static double log_sum(const mo_real *x, int n)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (int i = 0; i < n; i++)
+        most = fmax(most, (double) x[i]);
+    for (int i = 0; i < n; i++)
+        sum += exp((double) x[i] - most);
+    return most + log(sum);
+}
+
+static void back_from_softmax(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (int i = 0; to && i < made->rows; i++) {
+        size_t at = (size_t) i * (size_t) made->cols;
+        double sum = 0;
+
+        for (int j = 0; j < made->cols; j++)
+            sum += (double) made->gradient[at + (size_t) j] *
+                   (double) made->values[at + (size_t) j];
+        for (int j = 0; j < made->cols; j++)
+            to[at + (size_t) j] +=
+                made->values[at + (size_t) j] *
+                (made->gradient[at + (size_t) j] - (mo_real) sum);
+    }
+}
+
+static void back_from_log_softmax(mo_tape *tape, const mo_tape_node *made)
+{
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (int i = 0; to && i < made->rows; i++) {
+        size_t at = (size_t) i * (size_t) made->cols;
+        double sum = 0;
+
+        for (int j = 0; j < made->cols; j++)
+            sum += (double) made->gradient[at + (size_t) j];
+        for (int j = 0; j < made->cols; j++)
+            to[at + (size_t) j] +=
+                made->gradient[at + (size_t) j] -
+                (mo_real) (exp((double) made->values[at + (size_t) j]) * sum);
+    }
+}
+
+mo_var mo_tape_softmax(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_softmax, &x);
+
+    for (int i = 0; made && i < made->rows; i++) {
+        size_t at = (size_t) i * (size_t) made->cols;
+        double sum = log_sum(x + at, made->cols);
+
+        for (size_t j = at; j < at + (size_t) made->cols; j++)
+            made->values[j] = (mo_real) exp((double) x[j] - sum);
+    }
+    return mo_tape_made(tape, made);
+}
+
+mo_var mo_tape_log_softmax(mo_tape *tape, mo_var a)
+{
+    const mo_real *x;
+    mo_tape_node *made = make_like(tape, a, back_from_log_softmax, &x);
+
+    for (int i = 0; made && i < made->rows; i++) {
+        size_t at = (size_t) i * (size_t) made->cols;
+        double sum = log_sum(x + at, made->cols);
+
+        for (size_t j = at; j < at + (size_t) made->cols; j++)
+            made->values[j] = (mo_real) ((double) x[j] - sum);
+    }
+    return mo_tape_made(tape, made);
+}
+
+/* ------------------------------------------------------------------- picked */
+
+static double factor_of(const double *factor, int i)
+{
+    return factor ? factor[i] : 1;
+}
+
+static void back_from_picked(mo_tape *tape, const mo_tape_node *made)
+{
+    size_t cols = (size_t) mo_tape_cols(tape, made->a);
+    mo_real *to = mo_tape_gradient_of(tape, made->a);
+
+    for (int i = 0; to && i < made->rows; i++)
+        to[(size_t) i * cols + (size_t) made->pick[i]] +=
+            made->gradient[i] * (mo_real) factor_of(made->factor, i);
+}
+
+mo_var mo_tape_picked(mo_tape *tape, mo_var a, const int *pick,
+                      const double *factor)
+{
+    int rows = mo_tape_rows(tape, a), cols = mo_tape_cols(tape, a);
+    size_t n = (size_t) rows;
+    const int *picks = mo_tape_kept(tape, pick, n * sizeof *pick);
+    const double *factors = mo_tape_kept(tape, factor, n * sizeof *factor);
+    mo_tape_node *made = mo_tape_make(tape, rows, 1, back_from_picked);
+    const mo_real *x;
+
+    if (!made)
+        return 0;
+    made->a = a;
+    made->pick = picks;
+    made->factor = factors;
+    x = mo_tape_values(tape, a);
+    for (int i = 0; i < rows; i++) {
+        assert(pick[i] >= 0 && pick[i] < cols);
+        made->values[i] = x[(size_t) i * (size_t) cols + (size_t) pick[i]] *
+                          (mo_real) factor_of(factor, i);
+    }
+    return mo_tape_made(tape, made);
+}

@@ -1,0 +1,24 @@
+/*
+ * dense.h - layers in which everything is connected: a matrix and what is added
+ * behind it.
+ */
+#ifndef MO_SOLVERS_SEARCH_RL_NN_DENSE_LAYER_H
+#define MO_SOLVERS_SEARCH_RL_NN_DENSE_LAYER_H
+
+#include "base/error.h"
+#include "solvers/search/rl/nn/autodiff.h"
+
+/* Numbers of weights. */
+typedef struct mo_dense {
+    int matrix, bias;
+} mo_dense;
+
+/* What is added behind begins as zeros. */
+mo_status mo_dense_add(mo_dense *dense, mo_weights *weights, const char *name,
+                       int rows, int cols, uint64_t seed, mo_error *err);
+
+mo_var mo_dense_linear(const mo_dense *dense, mo_tape *tape, mo_var a);
+/* What is below 0 becomes 0. */
+mo_var mo_dense_layer(const mo_dense *dense, mo_tape *tape, mo_var a);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * real.h - the numbers that are learned with.
+ *
+ * Floats are enough to learn by.  Whether gradients are right is only seen in
+ * doubles, so a test builds these files a second time with them.
+ */
+#ifndef MO_SOLVERS_SEARCH_RL_NN_REAL_H
+#define MO_SOLVERS_SEARCH_RL_NN_REAL_H
+
+#include <math.h>
+
+#ifdef MO_LEARN_DOUBLE
+typedef double mo_real;
+#define mo_real_exp exp
+#else
+typedef float mo_real;
+#define mo_real_exp expf
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+#include "solvers/search/rl/return_baseline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REMEMBERED = 10 };
+
+static size_t places(const mo_returns *r)
+{
+    return MO_RETURNS_KINDS * (size_t) r->n_parts;
+}
+
+static size_t place_of(const mo_returns *r, int kind, int part)
+{
+    return (size_t) kind * (size_t) r->n_parts + (size_t) part;
+}
+
+mo_status mo_returns_init(mo_returns *returns, mo_error *err)
+{
+    returns->last =
+        calloc(places(returns) * REMEMBERED + 1, sizeof *returns->last);
+    returns->mean = calloc(places(returns) + 1, sizeof *returns->mean);
+    return returns->last && returns->mean ? MO_OK : mo_fail_memory(err);
+}
+
+void mo_returns_clear(mo_returns *returns)
+{
+    free(returns->last);
+    free(returns->mean);
+    returns->last = returns->mean = NULL;
+}
+
+void mo_returns_forget(mo_returns *returns)
+{
+    memset(returns->mean, 0, places(returns) * sizeof *returns->mean);
+    memset(returns->n, 0, sizeof returns->n);
+}
+
+/* At first a plain mean: there is nothing yet that could fade. */
+void mo_returns_add(mo_returns *returns, int kind, const double *is)
+{
+    int64_t n = returns->n[kind]++;
+    double weight = fmax(1 - returns->fades, 1 / ((double) n + 1));
+
+    for (int c = 0; c < returns->n_parts; c++) {
+        size_t place = place_of(returns, kind, c);
+
+        returns->last[place * REMEMBERED + (size_t) (n % REMEMBERED)] = is[c];
+        returns->mean[place] += weight * (is[c] - returns->mean[place]);
+    }
+}
+
+double mo_returns_expected(const mo_returns *returns, int kind, int part)
+{
+    size_t place = place_of(returns, kind, part);
+    int64_t all = returns->n[kind];
+    int n = all < REMEMBERED ? (int) all : REMEMBERED;
+    double sum = 0;
+
+    if (returns->fades > 0)
+        return returns->mean[place];
+    for (int i = 0; i < n; i++)
+        sum += returns->last[place * REMEMBERED + (size_t) i];
+    return n > 0 ? sum / n : 0;
+}

@@ -1,0 +1,131 @@
+#include <config.h>
+
+#include "base/async_writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* One batch at a time lies between the two threads: the caller puts it there
+ * when there is none, the pump takes it away when it is written. */
+struct mo_pump {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const char *data;
+    size_t size; /* 0: nothing to write */
+    bool ending;
+    int failure;
+    mo_pump_into *into;
+    void *context;
+};
+
+int mo_pump_write(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, data, size);
+
+        if (n >= 0) {
+            data += n;
+            size -= (size_t) n;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+static void *run(void *argument)
+{
+    mo_pump *pump = argument;
+
+    pthread_mutex_lock(&pump->lock);
+    for (;;) {
+        while (pump->size == 0 && !pump->ending)
+            pthread_cond_wait(&pump->changed, &pump->lock);
+        if (pump->size == 0)
+            break;
+        if (!pump->failure) {
+            int failure;
+
+            pthread_mutex_unlock(&pump->lock);
+            failure = pump->into(pump->context, pump->data, pump->size);
+            pthread_mutex_lock(&pump->lock);
+            pump->failure = failure;
+        }
+        pump->size = 0;
+        pthread_cond_signal(&pump->changed);
+    }
+    pthread_mutex_unlock(&pump->lock);
+    return NULL;
+}
+
+/* Signals are for the threads that the program knows of, but for those that
+ * writing raises. */
+static bool start(mo_pump *pump)
+{
+    sigset_t blocked, before;
+    bool started;
+
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGPIPE);
+    sigdelset(&blocked, SIGXFSZ);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    started = pthread_create(&pump->thread, NULL, run, pump) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+mo_pump *mo_pump_new(mo_pump_into *into, void *context)
+{
+    mo_pump *pump;
+
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        return NULL;
+    pump = calloc(1, sizeof *pump);
+    if (!pump)
+        return NULL;
+    pump->into = into;
+    pump->context = context;
+    pthread_mutex_init(&pump->lock, NULL);
+    pthread_cond_init(&pump->changed, NULL);
+    if (!start(pump)) {
+        pthread_cond_destroy(&pump->changed);
+        pthread_mutex_destroy(&pump->lock);
+        free(pump);
+        return NULL;
+    }
+    return pump;
+}
+
+int mo_pump_give(mo_pump *pump, const char *data, size_t size)
+{
+    int failure;
+
+    pthread_mutex_lock(&pump->lock);
+    while (pump->size > 0)
+        pthread_cond_wait(&pump->changed, &pump->lock);
+    failure = pump->failure;
+    pump->data = data;
+    pump->size = size;
+    pthread_cond_signal(&pump->changed);
+    pthread_mutex_unlock(&pump->lock);
+    return failure;
+}
+
+void mo_pump_free(mo_pump *pump)
+{
+    if (!pump)
+        return;
+    pthread_mutex_lock(&pump->lock);
+    pump->ending = true;
+    pthread_cond_signal(&pump->changed);
+    pthread_mutex_unlock(&pump->lock);
+    pthread_join(pump->thread, NULL);
+    pthread_cond_destroy(&pump->changed);
+    pthread_mutex_destroy(&pump->lock);
+    free(pump);
+}

@@ -1,0 +1,306 @@
+#include <config.h>
+
+#include "base/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/digest.h"
+
+struct mo_target {
+    int fd;
+    char *name;      /* what messages call it */
+    char *path;      /* what is replaced in the end, links resolved */
+    char *temporary; /* NULL when written directly */
+};
+
+enum { MAX_LINKS = 40, MAX_TRIES = 100, LETTERS = 6 };
+
+static void free_target(mo_target *target)
+{
+    free(target->temporary);
+    free(target->path);
+    free(target->name);
+    free(target);
+}
+
+static mo_target *new_target(const char *name, const char *path)
+{
+    mo_target *target = calloc(1, sizeof *target);
+
+    if (!target)
+        return NULL;
+    target->fd = -1;
+    target->name = strdup(name);
+    target->path = strdup(path);
+    if (!target->name || !target->path) {
+        free_target(target);
+        return NULL;
+    }
+    return target;
+}
+
+/* How long the folder in front of path's last part is, with its slash. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (size_t) (slash - path) + 1 : 0;
+}
+
+/* Replaces *path, a link, by what it points to. */
+static bool follow_link(char **path, const char *to)
+{
+    size_t folder = *to == '/' ? 0 : folder_length(*path);
+    char *whole = malloc(folder + strlen(to) + 1);
+
+    if (!whole)
+        return false;
+    memcpy(whole, *path, folder);
+    strcpy(whole + folder, to);
+    free(*path);
+    *path = whole;
+    return true;
+}
+
+/* Unlike realpath this works for a link to a file yet to come, too. */
+static mo_status resolve(mo_target *target, mo_error *err)
+{
+    char to[PATH_MAX];
+
+    for (int i = 0; i < MAX_LINKS; i++) {
+        ssize_t n = readlink(target->path, to, sizeof to - 1);
+
+        if (n < 0)
+            return MO_OK;
+        to[n] = '\0';
+        if (!follow_link(&target->path, to))
+            return mo_fail_memory(err);
+    }
+    errno = ELOOP;
+    return mo_fail_errno(err, target->name, "cannot open");
+}
+
+static void random_letters(char *letters, int try)
+{
+    struct timespec now;
+    uint64_t bits;
+    int64_t seed[4];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    seed[0] = now.tv_sec;
+    seed[1] = now.tv_nsec;
+    seed[2] = getpid();
+    seed[3] = try;
+    bits = mo_digest_of(seed, sizeof seed);
+    for (int i = 0; i < LETTERS; i++, bits /= 36)
+        letters[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[bits % 36];
+    letters[LETTERS] = '\0';
+}
+
+/* "folder/.name.moirai-", with room for the letters; a name close to the
+ * longest the system allows is cut. */
+static char *temporary_stem(const char *path)
+{
+    static const char mark[] = ".moirai-";
+    size_t folder = folder_length(path), name = strlen(path + folder);
+    size_t longest = NAME_MAX - 1 - (sizeof mark - 1) - LETTERS;
+    size_t size = strlen(path) + 1 + sizeof mark + LETTERS;
+    char *stem = malloc(size);
+
+    if (stem)
+        snprintf(stem, size, "%.*s.%.*s%s", (int) folder, path,
+                 (int) (name < longest ? name : longest), path + folder, mark);
+    return stem;
+}
+
+/* Creates the temporary.  Nobody can put a link of theirs in its way: a name
+ * that exists is not opened. */
+static mo_status create(mo_target *target, mode_t mode, mo_error *err)
+{
+    char *stem = temporary_stem(target->path), *letters;
+
+    if (!stem)
+        return mo_fail_memory(err);
+    target->temporary = stem;
+    letters = stem + strlen(stem);
+    for (int i = 0; i < MAX_TRIES; i++) {
+        random_letters(letters, i);
+        /* Before it exists, so that no signal finds it unregistered. */
+        mo_cleanup_keep(stem);
+        target->fd = open(stem, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (target->fd >= 0)
+            return MO_OK;
+        mo_cleanup_drop(stem);
+        if (errno != EEXIST)
+            break;
+    }
+    return mo_fail_errno(err, target->name,
+                         "cannot create a temporary file beside it");
+}
+
+/* The new file gets what the old one had.  Only root may give files away and
+ * some file systems have no modes; then it stays narrower, which is safe. */
+static void inherit(int fd, const struct stat *old)
+{
+    if (fchown(fd, old->st_uid, old->st_gid) != 0 &&
+        fchown(fd, (uid_t) -1, old->st_gid) != 0)
+        return;
+    if (fchmod(fd, old->st_mode & 0777) != 0)
+        return;
+}
+
+static mo_status replace_file(mo_target *target, const struct stat *old,
+                              mo_error *err)
+{
+    mo_status status;
+
+    if (faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) != 0)
+        return mo_fail_errno(err, target->name, "cannot write");
+    status = resolve(target, err);
+    if (status == MO_OK)
+        status = create(target, old->st_mode & 0777, err);
+    if (status == MO_OK)
+        inherit(target->fd, old);
+    return status;
+}
+
+static mo_status new_file(mo_target *target, mo_error *err)
+{
+    mo_status status = resolve(target, err);
+
+    if (status != MO_OK)
+        return status;
+    if (target->path[folder_length(target->path)] == '\0') {
+        errno = *target->path ? EISDIR : ENOENT;
+        return mo_fail_errno(err, target->name, "cannot create");
+    }
+    return create(target, 0666, err);
+}
+
+static mo_status open_directly(mo_target *target, mo_error *err)
+{
+    do
+        target->fd = open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (target->fd < 0 && errno == EINTR);
+    if (target->fd < 0)
+        return mo_fail_errno(err, target->name, "cannot open");
+    return MO_OK;
+}
+
+static mo_status open_path(mo_target *target, mo_error *err)
+{
+    struct stat old;
+
+    if (stat(target->path, &old) != 0) {
+        if (errno == ENOENT)
+            return new_file(target, err);
+        return mo_fail_errno(err, target->name, "cannot open");
+    }
+    if (S_ISDIR(old.st_mode))
+        return mo_fail_at(err, MO_E_IO, target->name, 0,
+                          "is a folder; name a file to write");
+    if (S_ISREG(old.st_mode))
+        return replace_file(target, &old, err);
+    return open_directly(target, err);
+}
+
+/* A copy, so that closing it tells whether all was written, and descriptor 1
+ * is still there for whoever comes next. */
+static mo_status open_stdout(mo_target *target, mo_error *err)
+{
+    target->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (target->fd < 0)
+        return mo_fail_errno(err, target->name, "cannot write");
+    return MO_OK;
+}
+
+mo_status mo_target_open(const char *path, mo_target **target, mo_error *err)
+{
+    bool is_stdout = !path || strcmp(path, "-") == 0;
+    mo_target *made =
+        new_target(is_stdout ? "standard output" : path, is_stdout ? "" : path);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    status = is_stdout ? open_stdout(made, err) : open_path(made, err);
+    if (status != MO_OK) {
+        free_target(made);
+        return status;
+    }
+    *target = made;
+    return MO_OK;
+}
+
+int mo_target_fd(const mo_target *target)
+{
+    return target->fd;
+}
+
+/* errno or 0.  After EINTR the descriptor is closed all the same. */
+static int close_fd(int fd)
+{
+    return close(fd) == 0 || errno == EINTR ? 0 : errno;
+}
+
+static void remove_temporary(mo_target *target)
+{
+    if (target->temporary) {
+        unlink(target->temporary);
+        mo_cleanup_drop(target->temporary);
+    }
+}
+
+/* No fsync: that would promise more than a result file needs, a life beyond
+ * the power failure of the next seconds, and cost more than the writing. */
+static int put_in_place(mo_target *target)
+{
+    if (!target->temporary)
+        return 0;
+    if (rename(target->temporary, target->path) != 0)
+        return errno;
+    mo_cleanup_drop(target->temporary);
+    return 0;
+}
+
+mo_status mo_target_fail(const mo_target *target, int failure, mo_error *err)
+{
+    errno = failure;
+    return mo_fail_errno(err, target->name, "cannot write");
+}
+
+mo_status mo_target_commit(mo_target *target, int failure, mo_error *err)
+{
+    int closing = close_fd(target->fd);
+    mo_status status = MO_OK;
+
+    if (!failure)
+        failure = closing;
+    if (!failure)
+        failure = put_in_place(target);
+    if (failure) {
+        remove_temporary(target);
+        status = mo_target_fail(target, failure, err);
+    }
+    free_target(target);
+    return status;
+}
+
+void mo_target_abandon(mo_target *target)
+{
+    if (!target)
+        return;
+    close_fd(target->fd);
+    remove_temporary(target);
+    free_target(target);
+}

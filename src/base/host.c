@@ -1,0 +1,132 @@
+#include <config.h>
+
+#include "base/host.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 256, BYTES_PER_KIB = 1024 };
+
+/* The number in a file of one; "max" and what is absent are no limit. */
+static int64_t number_in(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int64_t number;
+
+    if (!file)
+        return INT64_MAX;
+    if (fscanf(file, "%" SCNd64, &number) != 1 || number < 0)
+        number = INT64_MAX;
+    fclose(file);
+    return number;
+}
+
+/* Linux tells what could be freed for us, too. */
+static int64_t available(void)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[LINE_SIZE];
+    int64_t kib = -1;
+
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %" SCNd64, &kib) != 1)
+            kib = -1;
+    if (file)
+        fclose(file);
+    if (kib >= 0 && kib < INT64_MAX / BYTES_PER_KIB)
+        return kib * BYTES_PER_KIB;
+    return (int64_t) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+/* In use are pages of files, too, which could be given back: this is on the
+ * safe side. */
+static int64_t left_of(const char *limit, const char *used)
+{
+    int64_t most = number_in(limit), now = number_in(used);
+
+    if (most == INT64_MAX || now == INT64_MAX)
+        return INT64_MAX;
+    return most > now ? most - now : 0;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t mo_machine_memory_bytes(void)
+{
+    int64_t bytes = available();
+
+    if (bytes <= 0)
+        bytes = INT64_MAX;
+    bytes = least(bytes, left_of("/sys/fs/cgroup/memory.max",
+                                 "/sys/fs/cgroup/memory.current"));
+    return least(bytes, left_of("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+}
+
+int64_t mo_machine_whole_bytes(void)
+{
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    int64_t bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
+
+    bytes = least(bytes, number_in("/sys/fs/cgroup/memory.max"));
+    return least(bytes,
+                 number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+}
+
+int mo_machine_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 && n < 1 << 20 ? (int) n : 1;
+}
+
+int mo_machine_processes(void)
+{
+    static const char *const said[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
+                                        "LOCAL_WORLD_SIZE" };
+
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *text = getenv(said[i]);
+        long n = text ? strtol(text, NULL, 10) : 0;
+
+        if (n > 0 && n < 1 << 20)
+            return (int) n;
+    }
+    return 1;
+}
+
+bool mo_machine_may_use(int processor)
+{
+#ifdef __linux__
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return true;
+    return processor < CPU_SETSIZE && CPU_ISSET(processor, &set);
+#else
+    return processor < mo_machine_processors();
+#endif
+}
+
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+void mo_machine_leave(int code)
+{
+    if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
+        return;
+    fflush(NULL);
+    _exit(code);
+}

@@ -1,0 +1,78 @@
+#include "coarsen/coarsen_map.h"
+
+#include <stdlib.h>
+
+void mo_map_free(mo_map *map)
+{
+    if (!map)
+        return;
+    free(map->coarse_of);
+    free(map->start);
+    free(map->member);
+    free(map);
+}
+
+mo_status mo_map_new(int n_fine, int n_coarse, mo_map **map, mo_error *err)
+{
+    mo_map *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return mo_fail_memory(err);
+    made->n_fine = n_fine;
+    made->n_coarse = n_coarse;
+    made->coarse_of = calloc((size_t) n_fine + 1, sizeof *made->coarse_of);
+    made->start = calloc((size_t) n_coarse + 2, sizeof *made->start);
+    made->member = calloc((size_t) n_fine + 1, sizeof *made->member);
+    if (!made->coarse_of || !made->start || !made->member) {
+        mo_map_free(made);
+        return mo_fail_memory(err);
+    }
+    *map = made;
+    return MO_OK;
+}
+
+/* Counting sort by coarse op.  start[c + 1] first counts c's members, then
+ * walks over them, and so ends as the start of the next. */
+void mo_map_gather(mo_map *map)
+{
+    int *start = map->start;
+
+    for (int c = 0; c < map->n_coarse + 2; c++)
+        start[c] = 0;
+    for (int i = 0; i < map->n_fine; i++)
+        if (map->coarse_of[i] >= 0)
+            start[map->coarse_of[i] + 2]++;
+    for (int c = 2; c < map->n_coarse + 2; c++)
+        start[c] += start[c - 1];
+    for (int i = 0; i < map->n_fine; i++)
+        if (map->coarse_of[i] >= 0)
+            map->member[start[map->coarse_of[i] + 1]++] = i;
+}
+
+mo_status mo_map_identity(int n, mo_map **map, mo_error *err)
+{
+    mo_status status = mo_map_new(n, n, map, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < n; i++)
+        (*map)->coarse_of[i] = i;
+    mo_map_gather(*map);
+    return MO_OK;
+}
+
+mo_status mo_map_compose(const mo_map *first, const mo_map *second,
+                         mo_map **map, mo_error *err)
+{
+    mo_status status = mo_map_new(first->n_fine, second->n_coarse, map, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < first->n_fine; i++) {
+        int middle = first->coarse_of[i];
+
+        (*map)->coarse_of[i] = middle < 0 ? middle : second->coarse_of[middle];
+    }
+    mo_map_gather(*map);
+    return MO_OK;
+}

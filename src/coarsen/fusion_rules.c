@@ -1,0 +1,244 @@
+#include "coarsen/fusion_rules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/digest.h"
+
+/* A rule file on its way to being rules. */
+typedef struct parser {
+    mo_rules *made;
+    size_t room;
+    const char *file;
+    int line;
+} parser;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static mo_status fail(const parser *p, mo_error *err, const char *what)
+{
+    return mo_fail_at(err, MO_E_INPUT, p->file, p->line, "%s", what);
+}
+
+static mo_status check_word(const parser *p, const char *word, size_t length,
+                            mo_error *err)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char) word[i];
+
+        if (c == '*')
+            return fail(p, err,
+                        "'*' is not supported: a rule is an ordered "
+                        "list of operator types, write each out");
+        if (c <= ' ' || c >= 127)
+            return fail(p, err,
+                        "a rule holds something else than operator "
+                        "types; write words such as 'conv bn relu'");
+    }
+    return MO_OK;
+}
+
+/* Splits one line into words; *n of them. */
+static mo_status split(parser *p, const char *text, size_t length,
+                       mo_word *words, int *n, mo_error *err)
+{
+    size_t at = 0;
+
+    *n = 0;
+    for (;;) {
+        size_t start;
+        char *word;
+
+        while (at < length && is_blank(text[at]))
+            at++;
+        if (at == length || text[at] == '#')
+            return MO_OK;
+        for (start = at; at < length && !is_blank(text[at]) && text[at] != '#';)
+            at++;
+        if (*n == MO_MAX_RULE)
+            return fail(p, err,
+                        "a rule of more than 16 types; no backend "
+                        "fuses that many, split it");
+        if (check_word(p, text + start, at - start, err) != MO_OK)
+            return MO_E_INPUT;
+        word = mo_arena_text(p->made->arena, text + start, at - start);
+        if (!word)
+            return mo_fail_memory(err);
+        words[(*n)++] = mo_word_of(word);
+    }
+}
+
+static mo_status add_rule(parser *p, const mo_word *words, int n, mo_error *err)
+{
+    size_t count = (size_t) p->made->n;
+    mo_word *kept;
+
+    if (n == 1)
+        return fail(p, err,
+                    "a rule of one type fuses nothing; add the types "
+                    "that follow it, or remove the line");
+    if (count == MO_MAX_RULES)
+        return fail(p, err, "more than 1024 rules; no backend has that many");
+    kept = mo_arena_array(p->made->arena, (size_t) n, sizeof *kept);
+    if (!kept || MO_PUSH(p->made->rules, count, p->room, err) != MO_OK)
+        return mo_fail_memory(err);
+    memcpy(kept, words, (size_t) n * sizeof *kept);
+    p->made->rules[p->made->n++] = (mo_rule){ kept, n };
+    return MO_OK;
+}
+
+static mo_status parse_lines(parser *p, const char *text, size_t length,
+                             mo_error *err)
+{
+    mo_word words[MO_MAX_RULE];
+    const char *end = text + length;
+
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t) (end - text));
+        size_t size = (size_t) ((newline ? newline : end) - text);
+        int n;
+        mo_status status;
+
+        p->line++;
+        status = split(p, text, size, words, &n, err);
+        if (status == MO_OK && n > 0)
+            status = add_rule(p, words, n, err);
+        if (status != MO_OK)
+            return status;
+        text += size + (newline ? 1 : 0);
+    }
+    return MO_OK;
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+    const mo_rule *left = a, *right = b;
+    int order = right->n - left->n;
+
+    for (int i = 0; i < left->n && order == 0; i++)
+        order = strcasecmp(left->words[i].text, right->words[i].text);
+    return order;
+}
+
+static void sort_rules(mo_rules *rules)
+{
+    int kept = 0;
+
+    if (rules->n == 0)
+        return;
+    qsort(rules->rules, (size_t) rules->n, sizeof *rules->rules, compare_rules);
+    for (int i = 1; i < rules->n; i++)
+        if (compare_rules(&rules->rules[i], &rules->rules[kept]) != 0)
+            rules->rules[++kept] = rules->rules[i];
+    rules->n = kept + 1;
+}
+
+mo_status mo_rules_parse(const char *file, const char *text, size_t length,
+                         mo_rules **rules, mo_error *err)
+{
+    parser p = { .made = calloc(1, sizeof *p.made), .file = file };
+    mo_status status;
+
+    if (!p.made)
+        return mo_fail_memory(err);
+    p.made->arena = mo_arena_new();
+    status = p.made->arena ? parse_lines(&p, text, length, err)
+                           : mo_fail_memory(err);
+    if (status != MO_OK) {
+        mo_rules_free(p.made);
+        return status;
+    }
+    sort_rules(p.made);
+    *rules = p.made;
+    return MO_OK;
+}
+
+static mo_status load_file(const char *path, mo_rules **rules, mo_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    char *text;
+    size_t length;
+    mo_status status;
+
+    if (!file)
+        return errno == ENOENT
+                   ? mo_fail_at(err, MO_E_IO, path, 0,
+                                "no such file, and no built-in fusion set of "
+                                "that name; --help lists the sets")
+                   : mo_fail_errno(err, path, "opening");
+    text = malloc(MO_MAX_RULE_FILE + 1);
+    length = text ? fread(text, 1, MO_MAX_RULE_FILE + 1, file) : 0;
+    if (!text)
+        status = mo_fail_memory(err);
+    else if (ferror(file))
+        status = mo_fail_errno(err, path, "reading");
+    else if (length > MO_MAX_RULE_FILE)
+        status = mo_fail_at(err, MO_E_LIMIT, path, 0,
+                            "larger than 1 MiB; is this a rule file?");
+    else
+        status = mo_rules_parse(path, text, length, rules, err);
+    free(text);
+    fclose(file);
+    return status;
+}
+
+mo_status mo_rules_load(const char *name_or_file, mo_rules **rules,
+                        mo_error *err)
+{
+    for (const mo_rule_set *set = mo_rule_sets; set->name; set++)
+        if (strcmp(set->name, name_or_file) == 0)
+            return mo_rules_parse(set->name, set->text, strlen(set->text),
+                                  rules, err);
+    return load_file(name_or_file, rules, err);
+}
+
+void mo_rules_free(mo_rules *rules)
+{
+    if (!rules)
+        return;
+    free(rules->rules);
+    mo_arena_free(rules->arena);
+    free(rules);
+}
+
+static void hash_word(mo_digest *digest, const char *word)
+{
+    char lower[64];
+
+    for (size_t at = 0; word[at] != '\0';) {
+        size_t n = 0;
+
+        for (; n < sizeof lower && word[at] != '\0'; n++, at++)
+            lower[n] = (char) (word[at] >= 'A' && word[at] <= 'Z'
+                                   ? word[at] - 'A' + 'a'
+                                   : word[at]);
+        mo_digest_bytes(digest, lower, n);
+    }
+    mo_digest_int(digest, (int64_t) strlen(word));
+}
+
+mo_status mo_rules_digest(const mo_rules *rules, uint64_t *digest,
+                          mo_error *err)
+{
+    mo_digest *made = mo_digest_new();
+
+    if (!made)
+        return mo_fail_memory(err);
+    mo_digest_int(made, rules->n);
+    for (int i = 0; i < rules->n; i++) {
+        mo_digest_int(made, rules->rules[i].n);
+        for (int k = 0; k < rules->rules[i].n; k++)
+            hash_word(made, rules->rules[i].words[k].text);
+    }
+    *digest = mo_digest_value(made);
+    mo_digest_free(made);
+    return MO_OK;
+}

@@ -1,0 +1,50 @@
+/*
+ * rules.h - what a backend fuses: ordered lists of operator types.
+ *
+ * One rule a line, words separated by blanks, '#' starts a comment
+ * (moirai-coarsen(1)).  Built-in sets are written the same way.
+ */
+#ifndef MO_COARSEN_FUSION_RULES_H
+#define MO_COARSEN_FUSION_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "coarsen/fusion_pattern.h"
+
+enum { MO_MAX_RULE = 16, MO_MAX_RULES = 1024, MO_MAX_RULE_FILE = 1 << 20 };
+
+typedef struct mo_rule {
+    const mo_word *words;
+    int n; /* 2 .. MO_MAX_RULE */
+} mo_rule;
+
+/* Longest first; among equals, in byte order of their words; no rule twice. */
+typedef struct mo_rules {
+    mo_rule *rules;
+    int n;
+    struct mo_arena *arena;
+} mo_rules;
+
+typedef struct mo_rule_set {
+    const char *name, *help;
+    const char *text; /* as in a rule file */
+} mo_rule_set;
+
+/* Ends with a NULL name. */
+extern const mo_rule_set mo_rule_sets[];
+
+/* A built-in set by name, else a file. */
+mo_status mo_rules_load(const char *name_or_file, mo_rules **rules,
+                        mo_error *err);
+mo_status mo_rules_parse(const char *file, const char *text, size_t length,
+                         mo_rules **rules, mo_error *err);
+void mo_rules_free(mo_rules *rules);
+
+/* For the identity of a model: of the rules, not of white space, comments or
+ * their order in the file. */
+mo_status mo_rules_digest(const mo_rules *rules, uint64_t *digest,
+                          mo_error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * accuracy.h - predictions held against measurements.
+ */
+#ifndef MO_COST_CALIBRATE_ACCURACY_H
+#define MO_COST_CALIBRATE_ACCURACY_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "cost/efficiency.h"
+#include "cost/calibrate/holdout.h"
+#include "cost/calibrate/sample.h"
+
+typedef struct mo_guess {
+    mo_class class;
+    int device;
+    double measured_us, predicted_us;
+} mo_guess;
+
+typedef struct mo_guesses {
+    mo_guess *items;
+    size_t n, room;
+} mo_guesses;
+
+/* An error is |predicted / measured - 1|. */
+typedef struct mo_accuracy {
+    size_t n;
+    double mean, median;              /* of the errors; 0 when n is 0 */
+    double measured_us, predicted_us; /* sums */
+} mo_accuracy;
+
+/* All zeros is empty. */
+mo_status mo_guesses_add(mo_guesses *guesses, const mo_guess *guess,
+                         mo_error *err);
+void mo_guesses_clear(mo_guesses *guesses);
+
+/* The roofline's guess for every sample that is held back, or for all when part
+ * is NULL. */
+mo_status mo_guesses_add_roofline(mo_guesses *guesses,
+                                  const mo_samples *samples,
+                                  const mo_part *part,
+                                  const mo_efficiencies *table, mo_error *err);
+
+/* Over the guesses of a class and of a device, or of all where one of them is
+ * MO_UNKNOWN. */
+mo_status mo_accuracy_of(const mo_guesses *guesses, int class, int device,
+                         mo_accuracy *accuracy, mo_error *err);
+
+#endif

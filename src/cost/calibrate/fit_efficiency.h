@@ -1,0 +1,20 @@
+/*
+ * fit.h - efficiency factors out of measured times.
+ */
+#ifndef MO_COST_CALIBRATE_FIT_EFFICIENCY_H
+#define MO_COST_CALIBRATE_FIT_EFFICIENCY_H
+
+#include "base/error.h"
+#include "cost/efficiency.h"
+#include "cost/calibrate/holdout.h"
+#include "cost/calibrate/sample.h"
+
+/*
+ * Fits the factors of every class that has samples in which (part[i] ==
+ * MO_PART_TRAIN), first over all devices, then for each generation among them.
+ * part may be NULL: all samples.  Takes time linear in the samples.
+ */
+mo_status mo_fit(const mo_samples *samples, const mo_part *part,
+                 mo_efficiencies *table, mo_error *err);
+
+#endif

@@ -1,0 +1,123 @@
+#include "cost/calibrate/holdout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAME = 64 };
+
+/* Marks the device called by the length bytes at name. */
+static mo_status mark(const mo_samples *samples, const char *name,
+                      size_t length, mo_part which, mo_part *of_device,
+                      mo_error *err)
+{
+    char text[MAX_NAME] = "";
+    const mo_device_model *model = NULL;
+    int device;
+
+    if (length < sizeof text) {
+        memcpy(text, name, length);
+        model = mo_device_find(text);
+    }
+    if (!model)
+        return mo_fail(err, MO_E_USAGE,
+                       "'%.*s' is no device model we know; moirai-cluster(5) "
+                       "lists them",
+                       (int) (length < MAX_NAME ? length : MAX_NAME), name);
+    device = mo_samples_device(samples, model);
+    if (device < 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "no times measured on '%s'; name devices that the files "
+                       "have times of",
+                       model->name);
+    if (of_device[device] != MO_PART_NEITHER && of_device[device] != which)
+        return mo_fail(err, MO_E_USAGE,
+                       "'%s' is in --train and in --test; it can only be in "
+                       "one of them",
+                       model->name);
+    of_device[device] = which;
+    return MO_OK;
+}
+
+static mo_status mark_list(const mo_samples *samples, const char *list,
+                           mo_part which, mo_part *of_device, mo_error *err)
+{
+    while (list) {
+        size_t length = strcspn(list, ",");
+        mo_status status = mark(samples, list, length, which, of_device, err);
+
+        if (status != MO_OK)
+            return status;
+        list = list[length] ? list + length + 1 : NULL;
+    }
+    return MO_OK;
+}
+
+static mo_status choose_devices(const mo_samples *samples, const char *train,
+                                const char *test, mo_part *of_device,
+                                mo_error *err)
+{
+    mo_part rest = !train  ? MO_PART_TRAIN
+                   : !test ? MO_PART_TEST
+                           : MO_PART_NEITHER;
+    mo_status status = mark_list(samples, train, MO_PART_TRAIN, of_device, err);
+
+    if (status == MO_OK)
+        status = mark_list(samples, test, MO_PART_TEST, of_device, err);
+    for (size_t i = 0; i < samples->n_devices; i++)
+        if (of_device[i] == MO_PART_NEITHER)
+            of_device[i] = rest;
+    return status;
+}
+
+static void choose_by_key(const mo_samples *samples, mo_part *part)
+{
+    for (size_t i = 0; i < samples->n; i++)
+        part[i] = samples->items[i].key % MO_HOLDOUT_ONE_IN == 0
+                      ? MO_PART_TEST
+                      : MO_PART_TRAIN;
+}
+
+static mo_status choose_by_device(const mo_samples *samples, const char *train,
+                                  const char *test, mo_part *part,
+                                  mo_error *err)
+{
+    mo_part *of_device = calloc(samples->n_devices + 1, sizeof *of_device);
+    mo_status status =
+        of_device ? choose_devices(samples, train, test, of_device, err)
+                  : mo_fail_memory(err);
+
+    for (size_t i = 0; i < samples->n && status == MO_OK; i++)
+        part[i] = of_device[samples->items[i].device];
+    free(of_device);
+    return status;
+}
+
+static mo_status check(const mo_samples *samples, const mo_part *part,
+                       mo_error *err)
+{
+    size_t n[] = {
+        [MO_PART_NEITHER] = 0, [MO_PART_TRAIN] = 0, [MO_PART_TEST] = 0
+    };
+
+    for (size_t i = 0; i < samples->n; i++)
+        n[part[i]]++;
+    if (n[MO_PART_TRAIN] == 0 || n[MO_PART_TEST] == 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "of %zu rows none is left to %s; give more files, or "
+                       "choose devices with --train and --test",
+                       samples->n,
+                       n[MO_PART_TRAIN] == 0 ? "fit to" : "test on");
+    return MO_OK;
+}
+
+mo_status mo_holdout_choose(const mo_samples *samples, const char *train,
+                            const char *test, mo_part *part, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (train || test)
+        status = choose_by_device(samples, train, test, part, err);
+    else
+        choose_by_key(samples, part);
+    return status == MO_OK ? check(samples, part, err) : status;
+}

@@ -1,0 +1,151 @@
+#include "cost/calibrate/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/digest.h"
+
+void mo_samples_clear(mo_samples *samples)
+{
+    free(samples->items);
+    free(samples->devices);
+    *samples = (mo_samples){ 0 };
+}
+
+int mo_samples_device(const mo_samples *samples, const mo_device_model *model)
+{
+    for (size_t i = 0; i < samples->n_devices; i++)
+        if (samples->devices[i].known == model)
+            return (int) i;
+    return -1;
+}
+
+static mo_status add_device(mo_samples *samples, const mo_device_model *model,
+                            int *device, mo_error *err)
+{
+    mo_status status;
+
+    *device = mo_samples_device(samples, model);
+    if (*device >= 0)
+        return MO_OK;
+    status = MO_PUSH(samples->devices, samples->n_devices,
+                     samples->devices_room, err);
+    if (status != MO_OK)
+        return status;
+    *device = (int) samples->n_devices;
+    samples->devices[samples->n_devices++] = mo_device_of(model);
+    return MO_OK;
+}
+
+/* Beyond these nobody measured anything, and sums might not be finite. */
+#define LEAST_US  1e-6
+#define MOST_US   1e12
+#define MOST_WORK 1e24
+
+/* Could a prediction be made for it? */
+static bool is_useful(const mo_workload *work, double us)
+{
+    return us >= LEAST_US && us <= MOST_US && work->class != MO_CLASS_NONE &&
+           work->flops >= 0 && work->flops <= MOST_WORK && work->bytes >= 0 &&
+           work->bytes <= MOST_WORK;
+}
+
+static mo_status add(mo_samples *samples, const mo_sample *sample,
+                     const mo_device_model *model, mo_error *err)
+{
+    mo_status status;
+    int device;
+
+    if (!model || !is_useful(&sample->work, sample->us)) {
+        samples->skipped++;
+        return MO_OK;
+    }
+    status = add_device(samples, model, &device, err);
+    if (status == MO_OK)
+        status = MO_PUSH(samples->items, samples->n, samples->room, err);
+    if (status != MO_OK)
+        return status;
+    samples->items[samples->n] = *sample;
+    samples->items[samples->n++].device = device;
+    return MO_OK;
+}
+
+static mo_status key_of(const mo_graph *g, int op, uint64_t *key, mo_error *err)
+{
+    mo_out *out;
+    char *signature;
+    size_t size;
+    mo_status status = mo_out_memory(&out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_profile_signature(g, op, out);
+    signature = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    if (!signature)
+        return mo_fail_memory(err);
+    *key = mo_digest_of(signature, size);
+    free(signature);
+    return MO_OK;
+}
+
+static mo_status add_op(mo_samples *samples, const mo_graph *g, int op,
+                        const mo_device_model *const *models, mo_error *err)
+{
+    mo_sample sample = { .work = mo_workload_of(g, op) };
+    mo_status status = key_of(g, op, &sample.key, err);
+
+    for (int c = 0; c < g->n_time_columns && status == MO_OK; c++) {
+        sample.us = mo_graph_time_us(g, op, c);
+        if (!isnan(sample.us))
+            status = add(samples, &sample, models[c], err);
+    }
+    return status;
+}
+
+mo_status mo_samples_add_graph(mo_samples *samples, const mo_graph *g,
+                               mo_error *err)
+{
+    size_t n_columns = (size_t) g->n_time_columns;
+    const mo_device_model **models = calloc(n_columns + 1, sizeof *models);
+    mo_status status = models ? MO_OK : mo_fail_memory(err);
+
+    for (int c = 0; c < g->n_time_columns && status == MO_OK; c++)
+        models[c] = mo_device_find(g->time_columns[c].key);
+    for (int op = 0; op < g->n_ops && status == MO_OK; op++)
+        status = add_op(samples, g, op, models, err);
+    free(models);
+    return status;
+}
+
+static mo_sample sample_of(const mo_profile_op *op)
+{
+    mo_class class =
+        op->class == MO_UNKNOWN ? MO_CLASS_NONE : (mo_class) op->class;
+
+    return (mo_sample){
+        .work = { class, op->flops, op->bytes, fmax(op->output_elements, 0) },
+        .us = op->median_us,
+        .key = mo_digest_of(op->signature, strlen(op->signature)),
+    };
+}
+
+/* Rows of one device stand together. */
+mo_status mo_samples_add_profile(mo_samples *samples, const mo_profile *profile,
+                                 mo_error *err)
+{
+    const mo_device_model *model = NULL;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < profile->n_ops && status == MO_OK; i++) {
+        const mo_profile_op *op = &profile->ops[i];
+        mo_sample sample = sample_of(op);
+
+        if (i == 0 || strcmp(op->device, op[-1].device) != 0)
+            model = mo_device_find(op->device);
+        status = add(samples, &sample, model, err);
+    }
+    return status;
+}

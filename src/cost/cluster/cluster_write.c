@@ -1,0 +1,172 @@
+#include "cost/cluster/cluster_write.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "cost/xml/attribute_writer.h"
+
+enum { NOTE_SIZE = 512 };
+
+/* No two '-' may meet in a comment, nor one its end. */
+static void put_note(mo_out *out, const char *note)
+{
+    char text[NOTE_SIZE], last = ' ';
+
+    mo_utf8_visible(text, sizeof text, note);
+    mo_out_text(out, "<!-- ");
+    for (const char *c = text; *c; last = *c++) {
+        if (*c == '-' && last == '-')
+            mo_out_char(out, ' ');
+        mo_out_char(out, *c);
+    }
+    mo_out_text(out, " -->");
+}
+
+static void put_note_line(mo_out *out, const char *note)
+{
+    if (!note)
+        return;
+    mo_out_text(out, "  ");
+    put_note(out, note);
+    mo_out_char(out, '\n');
+}
+
+static void put_cpus(mo_out *out, const mo_device *device)
+{
+    mo_out_text(out, " cpus=\"");
+    for (int i = 0; i < device->n_cpus; i++) {
+        if (i > 0)
+            mo_out_char(out, ',');
+        mo_out_int(out, device->cpus[i]);
+    }
+    mo_out_char(out, '"');
+}
+
+/* What is unknown stays unsaid.  A launch that takes no time is known, where
+ * the model's table would say otherwise. */
+static void put_strength(mo_out *out, const mo_device *device)
+{
+    if (device->memory_bytes != INT64_MAX)
+        mo_attribute_int(out, "memory_bytes", device->memory_bytes);
+    if (device->gflops > 0)
+        mo_attribute_number(out, "gflops", device->gflops);
+    if (device->bandwidth_gbs > 0)
+        mo_attribute_number(out, "memory_bandwidth_gbs", device->bandwidth_gbs);
+    if (device->sms > 0)
+        mo_attribute_int(out, "sms", device->sms);
+    if (device->clock_mhz > 0)
+        mo_attribute_number(out, "clock_mhz", device->clock_mhz);
+    if (device->launch_us > 0 || device->known)
+        mo_attribute_number(out, "launch_us", device->launch_us);
+}
+
+static void put_whereabouts(mo_out *out, const mo_device *device)
+{
+    if (device->rank >= 0)
+        mo_attribute_int(out, "rank", device->rank);
+    if (device->gpu >= 0)
+        mo_attribute_int(out, "gpu", device->gpu);
+    if (device->host)
+        mo_attribute_text(out, "host", device->host);
+    if (device->threads > 0)
+        mo_attribute_int(out, "threads", device->threads);
+    if (device->cpus)
+        put_cpus(out, device);
+}
+
+static void put_device(mo_out *out, const mo_device *device)
+{
+    mo_out_text(out, "  <device");
+    mo_attribute_text(out, "id", device->id);
+    if (device->is_cpu)
+        mo_attribute_text(out, "kind", "cpu");
+    if (device->model)
+        mo_attribute_text(out, "model", device->model);
+    mo_out_text(out, "\n         ");
+    put_strength(out, device);
+    mo_out_text(out, "\n         ");
+    put_whereabouts(out, device);
+    mo_out_text(out, "/>\n");
+}
+
+static const char *note_of(const char *const *notes, int i)
+{
+    return notes ? notes[i] : NULL;
+}
+
+static bool is_same_note(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Is it one of two directions that are alike? */
+static bool is_both_ways(const mo_cluster *cluster,
+                         const mo_cluster_notes *notes, int l)
+{
+    const mo_link *link = &cluster->links[l];
+    int back = mo_cluster_find_link(cluster, link->to, link->from);
+
+    return back >= 0 && cluster->links[back].gbps == link->gbps &&
+           cluster->links[back].latency_ns == link->latency_ns &&
+           is_same_note(note_of(notes->links, l), note_of(notes->links, back));
+}
+
+static void put_ends(mo_out *out, const mo_cluster *cluster,
+                     const mo_link *link, bool both_ways)
+{
+    const char *from = cluster->devices[link->from].id;
+    const char *to = cluster->devices[link->to].id;
+
+    if (!both_ways) {
+        mo_attribute_text(out, "from", from);
+        mo_attribute_text(out, "to", to);
+        return;
+    }
+    mo_out_text(out, " between=\"");
+    mo_out_xml(out, from);
+    mo_out_char(out, ' ');
+    mo_out_xml(out, to);
+    mo_out_char(out, '"');
+}
+
+static void put_link(mo_out *out, const mo_cluster *cluster,
+                     const mo_cluster_notes *notes, int l)
+{
+    const mo_link *link = &cluster->links[l];
+    const char *note = note_of(notes->links, l);
+    bool both_ways = is_both_ways(cluster, notes, l);
+
+    if (both_ways && link->from > link->to)
+        return;
+    mo_out_text(out, "  <link");
+    put_ends(out, cluster, link, both_ways);
+    mo_attribute_number(out, "gbps", link->gbps);
+    mo_attribute_number(out, "latency_us", (double) link->latency_ns / 1000);
+    mo_out_text(out, "/>");
+    if (note) {
+        mo_out_char(out, ' ');
+        put_note(out, note);
+    }
+    mo_out_char(out, '\n');
+}
+
+void mo_cluster_write(const mo_cluster *cluster, const mo_cluster_notes *notes,
+                      mo_out *out)
+{
+    static const mo_cluster_notes none = { 0 };
+
+    notes = notes ? notes : &none;
+    mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cluster");
+    if (cluster->name)
+        mo_attribute_text(out, "name", cluster->name);
+    mo_out_text(out, ">\n");
+    put_note_line(out, notes->head);
+    for (int k = 0; k < cluster->n_devices; k++) {
+        put_note_line(out, note_of(notes->devices, k));
+        put_device(out, &cluster->devices[k]);
+    }
+    for (int l = 0; l < cluster->n_links; l++)
+        put_link(out, cluster, notes, l);
+    mo_out_text(out, "</cluster>\n");
+}

@@ -1,0 +1,345 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost/xml/attribute_reader.h"
+#include "cost/cluster/cluster_format.h"
+#include "cost/cluster/cpu_list.h"
+
+/*
+ * Our own format: <cluster> with <device> and <link>, and nothing inside those.
+ * Elements of foreign namespaces are skipped with all that is in them.
+ */
+typedef struct own {
+    mo_cluster_builder *builder;
+    const char *space; /* the root's namespace, or NULL */
+    const char *name;
+    int skipped; /* how many foreign elements are open */
+} own;
+
+typedef struct device_attributes {
+    mo_device device;
+    const char *kind, *cpus;
+    int64_t memory_gib; /* in bytes, or MO_DEVICE_UNSET */
+    int64_t reserve_bytes;
+} device_attributes;
+
+typedef struct link_attributes {
+    mo_link link;
+    const char *from, *to, *between;
+} link_attributes;
+
+#define CLUSTER(field) offsetof(own, field)
+#define DEVICE(field)  offsetof(device_attributes, field)
+#define LINK(field)    offsetof(link_attributes, field)
+
+static const mo_attribute cluster_table[] = {
+    { "name", MO_ATTRIBUTE_TEXT, CLUSTER(name) },
+    { NULL, MO_ATTRIBUTE_TEXT, 0 },
+};
+
+static const mo_attribute device_table[] = {
+    { "id", MO_ATTRIBUTE_TEXT, DEVICE(device.id) },
+    { "model", MO_ATTRIBUTE_TEXT, DEVICE(device.model) },
+    { "kind", MO_ATTRIBUTE_TEXT, DEVICE(kind) },
+    { "memory_bytes", MO_ATTRIBUTE_BYTES, DEVICE(device.memory_bytes) },
+    { "memory_gib", MO_ATTRIBUTE_GIB, DEVICE(memory_gib) },
+    { "reserve_bytes", MO_ATTRIBUTE_BYTES, DEVICE(reserve_bytes) },
+    { "gflops", MO_ATTRIBUTE_POSITIVE, DEVICE(device.gflops) },
+    { "memory_bandwidth_gbs", MO_ATTRIBUTE_POSITIVE,
+      DEVICE(device.bandwidth_gbs) },
+    { "sms", MO_ATTRIBUTE_COUNT, DEVICE(device.sms) },
+    { "clock_mhz", MO_ATTRIBUTE_POSITIVE, DEVICE(device.clock_mhz) },
+    { "launch_us", MO_ATTRIBUTE_AMOUNT, DEVICE(device.launch_us) },
+    { "rank", MO_ATTRIBUTE_INDEX, DEVICE(device.rank) },
+    { "gpu", MO_ATTRIBUTE_INDEX, DEVICE(device.gpu) },
+    { "host", MO_ATTRIBUTE_TEXT, DEVICE(device.host) },
+    { "threads", MO_ATTRIBUTE_COUNT, DEVICE(device.threads) },
+    { "cpus", MO_ATTRIBUTE_TEXT, DEVICE(cpus) },
+    { NULL, MO_ATTRIBUTE_TEXT, 0 },
+};
+
+static const mo_attribute link_table[] = {
+    { "from", MO_ATTRIBUTE_TEXT, LINK(from) },
+    { "to", MO_ATTRIBUTE_TEXT, LINK(to) },
+    { "between", MO_ATTRIBUTE_TEXT, LINK(between) },
+    { "gbps", MO_ATTRIBUTE_POSITIVE, LINK(link.gbps) },
+    { "latency_us", MO_ATTRIBUTE_LATENCY, LINK(link.latency_ns) },
+    { NULL, MO_ATTRIBUTE_TEXT, 0 },
+};
+
+#define BLANKS " \t\r\n"
+
+static mo_status begin(const mo_xml_element *root, mo_cluster_builder *builder,
+                       void **state, mo_error *err)
+{
+    own *o = calloc(1, sizeof *o);
+    mo_arena *arena = mo_cluster_builder_arena(builder);
+    mo_status status;
+
+    if (!o)
+        return mo_fail_memory(err);
+    *state = o;
+    o->builder = builder;
+    if (root->space) {
+        o->space = mo_arena_text(arena, root->space, strlen(root->space));
+        if (!o->space)
+            return mo_fail_memory(err);
+    }
+    status = mo_attributes_read(root, cluster_table, o, arena, err);
+    mo_cluster_builder_name(builder, o->name);
+    return status;
+}
+
+static mo_status check_id(const mo_device *device, mo_error *err)
+{
+    if (!device->id)
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "a <device> without an id; give it one");
+    if (device->id[strcspn(device->id, BLANKS)] != '\0')
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "the id '%.80s' of a device has a blank in it; "
+                          "leave it out",
+                          device->id);
+    return MO_OK;
+}
+
+static mo_status set_kind(device_attributes *a, mo_error *err)
+{
+    mo_device *device = &a->device;
+
+    if (!a->kind || strcmp(a->kind, "gpu") == 0)
+        return MO_OK;
+    if (strcmp(a->kind, "cpu") != 0)
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "device '%.80s' is of kind '%.60s'; kinds are gpu "
+                          "and cpu",
+                          device->id, a->kind);
+    if (device->known)
+        return mo_fail_at(
+            err, MO_E_INPUT, NULL, device->line,
+            "device '%.80s' is of kind cpu, but its model '%.60s' "
+            "is a GPU; remove one of the two",
+            device->id, device->model);
+    device->is_cpu = true;
+    return MO_OK;
+}
+
+static mo_status set_memory(device_attributes *a, mo_error *err)
+{
+    mo_device *device = &a->device;
+
+    if (a->memory_gib == MO_DEVICE_UNSET)
+        return MO_OK;
+    if (device->memory_bytes != MO_DEVICE_UNSET)
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "device '%.80s' has memory_bytes and memory_gib; "
+                          "keep one of them",
+                          device->id);
+    device->memory_bytes = a->memory_gib;
+    return MO_OK;
+}
+
+static mo_status take_reserve(device_attributes *a, mo_error *err)
+{
+    mo_device *device = &a->device;
+
+    if (a->reserve_bytes > device->memory_bytes)
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "reserve_bytes of device '%.80s' is more than its "
+                          "memory; reserve less",
+                          device->id);
+    if (device->memory_bytes != INT64_MAX)
+        device->memory_bytes -= a->reserve_bytes;
+    return MO_OK;
+}
+
+/* As many threads as processors, unless it says otherwise. */
+static mo_status set_cpus(own *o, device_attributes *a, mo_error *err)
+{
+    mo_device *device = &a->device;
+
+    if (!a->cpus)
+        return MO_OK;
+    if (!mo_cpu_list_read(a->cpus, mo_cluster_builder_arena(o->builder),
+                          &device->cpus, &device->n_cpus))
+        return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
+                          "cpus '%.80s' of device '%.80s' are no list of "
+                          "processors; write numbers below %d, each once, as "
+                          "in 0-3,8",
+                          a->cpus, device->id, MO_MAX_CPUS);
+    if (device->threads == 0)
+        device->threads = device->n_cpus;
+    return device->cpus ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status add_device(own *o, device_attributes *a, mo_error *err)
+{
+    mo_status status = check_id(&a->device, err);
+
+    if (status == MO_OK)
+        status = set_memory(a, err);
+    mo_device_complete(&a->device);
+    if (status == MO_OK)
+        status = set_kind(a, err);
+    if (status == MO_OK)
+        status = take_reserve(a, err);
+    if (status == MO_OK)
+        status = set_cpus(o, a, err);
+    if (status == MO_OK)
+        status = mo_cluster_builder_device(o->builder, &a->device, err);
+    return status;
+}
+
+static mo_status read_device(own *o, const mo_xml_element *element,
+                             mo_error *err)
+{
+    device_attributes a = {
+        .device = {
+            .gflops = MO_DEVICE_UNSET,
+            .bandwidth_gbs = MO_DEVICE_UNSET,
+            .clock_mhz = MO_DEVICE_UNSET,
+            .launch_us = MO_DEVICE_UNSET,
+            .sms = MO_DEVICE_UNSET,
+            .memory_bytes = MO_DEVICE_UNSET,
+            .rank = -1,
+            .gpu = -1,
+            .line = element->line,
+        },
+        .memory_gib = MO_DEVICE_UNSET,
+    };
+    mo_status status = mo_attributes_read(
+        element, device_table, &a, mo_cluster_builder_arena(o->builder), err);
+
+    return status == MO_OK ? add_device(o, &a, err) : status;
+}
+
+/* Takes the next word of *text; false when there is none. */
+static bool next_word(const char **text, const char **word, size_t *length)
+{
+    *word = *text + strspn(*text, BLANKS);
+    *length = strcspn(*word, BLANKS);
+    *text = *word + *length;
+    return *length > 0;
+}
+
+typedef struct ends {
+    const char *from, *to;
+    size_t from_length, to_length;
+} ends;
+
+static mo_status split_between(const link_attributes *a, ends *e, mo_error *err)
+{
+    const char *text = a->between, *more;
+    size_t length;
+
+    if (a->from || a->to)
+        return mo_fail_at(err, MO_E_INPUT, NULL, a->link.line,
+                          "a <link> with between and from or to; between is "
+                          "both directions, from and to are one");
+    if (!next_word(&text, &e->from, &e->from_length) ||
+        !next_word(&text, &e->to, &e->to_length) ||
+        next_word(&text, &more, &length))
+        return mo_fail_at(err, MO_E_INPUT, NULL, a->link.line,
+                          "between '%.80s' of a <link> is not two devices; "
+                          "write their ids with a blank between them",
+                          a->between);
+    return MO_OK;
+}
+
+static mo_status find_ends(const link_attributes *a, ends *e, mo_error *err)
+{
+    if (a->between)
+        return split_between(a, e, err);
+    if (!a->from || !a->to)
+        return mo_fail_at(err, MO_E_INPUT, NULL, a->link.line,
+                          "a <link> without %s; give from and to, or between",
+                          a->from ? "to" : "from");
+    *e = (ends){ a->from, a->to, strlen(a->from), strlen(a->to) };
+    return MO_OK;
+}
+
+static mo_status add_link(own *o, link_attributes *a, mo_error *err)
+{
+    mo_link back;
+    ends e = { 0 };
+    mo_status status = find_ends(a, &e, err);
+
+    if (status == MO_OK)
+        status = mo_cluster_builder_id(o->builder, e.from, e.from_length,
+                                       &a->link.from, err);
+    if (status == MO_OK)
+        status = mo_cluster_builder_id(o->builder, e.to, e.to_length,
+                                       &a->link.to, err);
+    if (status == MO_OK)
+        status = mo_cluster_builder_link(o->builder, &a->link, err);
+    if (status != MO_OK || !a->between)
+        return status;
+    back = a->link;
+    back.from = a->link.to;
+    back.to = a->link.from;
+    return mo_cluster_builder_link(o->builder, &back, err);
+}
+
+static mo_status read_link(own *o, const mo_xml_element *element, mo_error *err)
+{
+    link_attributes a = { .link = { .line = element->line } };
+    mo_status status = mo_attributes_read(
+        element, link_table, &a, mo_cluster_builder_arena(o->builder), err);
+
+    if (status != MO_OK)
+        return status;
+    if (a.link.gbps == 0)
+        return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
+                          "a <link> without gbps; say how many gigabits a "
+                          "second it carries");
+    return add_link(o, &a, err);
+}
+
+static bool is_foreign(const own *o, const mo_xml_element *element)
+{
+    if (!o->space || !element->space)
+        return o->space != element->space;
+    return strcmp(o->space, element->space) != 0;
+}
+
+static mo_status start(void *state, const mo_xml_element *element,
+                       mo_error *err)
+{
+    own *o = state;
+
+    if (o->skipped > 0 || is_foreign(o, element)) {
+        o->skipped++;
+        return MO_OK;
+    }
+    if (element->depth > 1)
+        return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
+                          "a <%.80s> inside a <device> or <link>; nothing "
+                          "belongs there",
+                          element->name);
+    if (strcmp(element->name, "device") == 0)
+        return read_device(o, element, err);
+    if (strcmp(element->name, "link") == 0)
+        return read_link(o, element, err);
+    return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
+                      "a <cluster> has no <%.80s>; it has <device> and <link>",
+                      element->name);
+}
+
+static void end(void *state)
+{
+    own *o = state;
+
+    if (o->skipped > 0)
+        o->skipped--;
+}
+
+const mo_cluster_format mo_cluster_format_own = {
+    .root = "cluster",
+    .begin = begin,
+    .start = start,
+    .end = end,
+    .free = free,
+};

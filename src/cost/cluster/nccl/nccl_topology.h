@@ -1,0 +1,112 @@
+/*
+ * nccl_topology.h - an NCCL topology dump in memory.
+ *
+ * A dump is a tree: CPUs (sockets or NUMA nodes), below them PCI bridges, below
+ * those GPUs and network cards.  Here every host is a root over its CPUs, so
+ * that what two nodes have between them is always the way up from both to where
+ * they meet:
+ *
+ *             host                        up_gbps of a node is the width of
+ *            /    \                       the link to its parent; of a CPU,
+ *         cpu      cpu                    of what connects the sockets.
+ *        /   \        \
+ *     gpu0   bridge    gpu3
+ *            /    \
+ *         gpu1    gpu2
+ *
+ * NVLinks lie across that tree.
+ */
+#ifndef MO_COST_CLUSTER_NCCL_NCCL_TOPOLOGY_H
+#define MO_COST_CLUSTER_NCCL_NCCL_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "cost/cluster/cluster_builder.h"
+
+typedef struct mo_nccl_node {
+    int parent; /* MO_NCCL_NONE for a host */
+    int depth;  /* 0 for a host */
+    double up_gbps;
+    const char *model; /* of a PCI device that is a GPU we know, or NULL */
+    int bus;           /* of a PCI device: number of its bus id */
+} mo_nccl_node;
+
+typedef struct mo_nccl_gpu {
+    int node;
+    int dev, sm, rank;  /* rank: MO_NCCL_NONE when there is none */
+    bool is_part;       /* one of several in one PCI device */
+    const char *model;  /* or NULL */
+    int bus;            /* number of its bus id */
+    double cpu_gbps;    /* of a way to its CPU beside PCI; 0: none */
+    double switch_gbps; /* to the NVSwitches, all together */
+    int line;
+} mo_nccl_gpu;
+
+typedef struct mo_nccl_nvlink {
+    int gpu;    /* from */
+    int target; /* number of another GPU's bus id */
+    double gbps;
+} mo_nccl_nvlink;
+
+typedef struct mo_nccl_net {
+    int node;
+    double gbps;
+    int64_t latency_ns;
+} mo_nccl_net;
+
+enum {
+    MO_NCCL_NONE = -1,
+    MO_NCCL_CPU_DEPTH = 1,
+    MO_NCCL_TEXT_SIZE = 64 /* of bus ids and what tells hosts apart */
+};
+
+typedef struct mo_nccl_topology {
+    mo_nccl_node *nodes;
+    size_t n_nodes, nodes_room;
+    mo_nccl_gpu *gpus;
+    size_t n_gpus, gpus_room;
+    mo_nccl_nvlink *nvlinks;
+    size_t n_nvlinks, nvlinks_room;
+    mo_nccl_net *nets;
+    size_t n_nets, nets_room;
+    mo_intern *hosts; /* by what tells them apart */
+    int *host_nodes;  /* by number of host */
+    size_t n_hosts, hosts_room;
+    mo_intern *buses; /* bus ids, each with its host */
+} mo_nccl_topology;
+
+/* Texts go to arena. */
+mo_status mo_nccl_init(mo_nccl_topology *topology, mo_arena *arena,
+                       mo_error *err);
+
+/* Frees all that topology points to, whether or not init succeeded. */
+void mo_nccl_clear(mo_nccl_topology *topology);
+
+/* A node below parent, or a host below MO_NCCL_NONE. */
+mo_status mo_nccl_add_node(mo_nccl_topology *topology, int parent,
+                           double up_gbps, int *node, mo_error *err);
+
+/* The host that is told apart by text, added when it is new. */
+mo_status mo_nccl_find_host(mo_nccl_topology *topology, const char *text,
+                            int *node, mo_error *err);
+
+/* The number of a bus id on the host of node. */
+mo_status mo_nccl_find_bus(mo_nccl_topology *topology, int node,
+                           const char *bus_id, int *number, mo_error *err);
+
+/* The ancestor of node, or itself, that lies at depth or above. */
+int mo_nccl_ancestor(const mo_nccl_topology *topology, int node, int depth);
+
+/* The bottleneck between two nodes; 0 when they are of different hosts. */
+double mo_nccl_width(const mo_nccl_topology *topology, int a, int b);
+
+/* GPUs become devices, and what connects them links. */
+mo_status mo_nccl_build(mo_nccl_topology *topology, mo_cluster_builder *builder,
+                        mo_error *err);
+
+#endif

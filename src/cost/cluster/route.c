@@ -1,0 +1,354 @@
+#include "cost/cluster/route.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/*
+ * Links come in from the widest to the narrowest, those of one width together.
+ * A pair that becomes connected with some width has exactly that width, and its
+ * quickest path may use exactly the links that are in by then:
+ *
+ *     A --100-- B --100-- C      with the 100s in: A-B, A-C, B-C
+ *     |                          with the 40s, too: A-D, B-D, C-D, the quickest
+ *     `---40--- D ---40-- C      over any of the links
+ *
+ * So one table of distances, kept right while links are added, answers for all
+ * pairs, each at its own moment.  A new link u -> v shortens s -> t only if it
+ * shortens both s -> v and u -> t, which leaves few pairs to look at.
+ *
+ * Distance is latency, then hops, in one number.  The table has a row for each
+ * target, since paths are found by going to one.
+ */
+#define HOP        INT64_C(1)
+#define NANOSECOND ((int64_t) MO_MAX_DEVICES) /* more than a path's hops */
+#define FAR        (INT64_MAX / 4)            /* three of them can be added */
+
+/* A path has fewer links than there are devices. */
+_Static_assert(MO_MAX_LATENCY_NS < FAR / MO_MAX_DEVICES / MO_MAX_DEVICES,
+               "no distance is as long as FAR");
+
+typedef struct work {
+    const mo_cluster *cluster;
+    mo_routes *routes;
+    size_t n;          /* devices */
+    int *first;        /* links out of k: first[k] .. first[k + 1] */
+    int *by_width;     /* links, the widest first */
+    int64_t *distance; /* to * n + from, over the links that are in */
+    int *sources;      /* room for every device */
+    int *fresh;        /* pairs, to * n + from, connected with this width */
+    size_t n_fresh, fresh_room;
+    size_t n_pending; /* pairs that have no route yet */
+    size_t n_path, path_room;
+} work;
+
+static int64_t length(const mo_link *link)
+{
+    return link->latency_ns * NANOSECOND + HOP;
+}
+
+static const int64_t *distances_to(const work *w, int to)
+{
+    return w->distance + (size_t) to * w->n;
+}
+
+static mo_route *route_of(const work *w, int from, int to)
+{
+    return &w->routes->routes[(size_t) from * w->n + (size_t) to];
+}
+
+static mo_status reserve_path(work *w, int n_more, mo_error *err)
+{
+    size_t need = w->n_path + (size_t) n_more;
+    void *path = w->routes->path;
+    mo_status status;
+
+    if (need <= w->path_room)
+        return MO_OK;
+    if (need > MO_MAX_ROUTE_LINKS)
+        return mo_fail_at(err, MO_E_LIMIT, w->cluster->file, 0,
+                          "the routes between %zu devices have more than %d "
+                          "hops; link them more directly",
+                          w->n, MO_MAX_ROUTE_LINKS);
+    status = mo_array_reserve(&path, &w->path_room, need,
+                              sizeof *w->routes->path, err);
+    w->routes->path = path;
+    return status;
+}
+
+static mo_status take_direct_links(work *w, mo_error *err)
+{
+    mo_status status = reserve_path(w, w->cluster->n_links, err);
+
+    for (int l = 0; l < w->cluster->n_links && status == MO_OK; l++) {
+        const mo_link *link = &w->cluster->links[l];
+
+        w->routes->path[w->n_path++] = l;
+        *route_of(w, link->from, link->to) =
+            (mo_route){ link->gbps, link->latency_ns, 1, l };
+    }
+    return status;
+}
+
+/* Remembers a pair that has just become connected, unless it has a link. */
+static mo_status note_fresh(work *w, int from, int to, mo_error *err)
+{
+    mo_status status;
+
+    if (route_of(w, from, to)->hops > 0)
+        return MO_OK;
+    status = MO_PUSH(w->fresh, w->n_fresh, w->fresh_room, err);
+    if (status == MO_OK)
+        w->fresh[w->n_fresh++] = (int) ((size_t) to * w->n) + from;
+    return status;
+}
+
+/* The devices that reach v sooner over the link from u. */
+static int find_sources(work *w, int u, int v, int64_t step)
+{
+    const int64_t *to_u = distances_to(w, u), *to_v = distances_to(w, v);
+    int n_sources = 0;
+
+    for (int s = 0; s < (int) w->n; s++)
+        if (to_u[s] + step < to_v[s])
+            w->sources[n_sources++] = s;
+    return n_sources;
+}
+
+/* Distances to t, which is so far from u over the new link. */
+static mo_status shorten_to(work *w, int t, int64_t rest, int u, int n_sources,
+                            mo_error *err)
+{
+    int64_t *to_t = w->distance + (size_t) t * w->n;
+    const int64_t *to_u = distances_to(w, u);
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n_sources && status == MO_OK; i++) {
+        int s = w->sources[i];
+        int64_t way = to_u[s] + rest;
+
+        if (way >= to_t[s])
+            continue;
+        if (to_t[s] == FAR)
+            status = note_fresh(w, s, t, err);
+        to_t[s] = way;
+    }
+    return status;
+}
+
+static mo_status add_link(work *w, const mo_link *link, mo_error *err)
+{
+    int64_t step = length(link);
+    int n_sources;
+    mo_status status = MO_OK;
+
+    if (step >= distances_to(w, link->to)[link->from])
+        return MO_OK;
+    n_sources = find_sources(w, link->from, link->to, step);
+    for (int t = 0; t < (int) w->n && status == MO_OK; t++) {
+        const int64_t *to_t = distances_to(w, t);
+        int64_t rest = step + to_t[link->to];
+
+        if (rest < to_t[link->from])
+            status = shorten_to(w, t, rest, link->from, n_sources, err);
+    }
+    return status;
+}
+
+/* The link out of x that a best path to t begins with: links stand in the order
+ * of where they lead, so the first on a shortest path is it. */
+static int next_link(const work *w, int x, int t, double gbps)
+{
+    const int64_t *to_t = distances_to(w, t);
+
+    for (int l = w->first[x]; l < w->first[x + 1]; l++) {
+        const mo_link *link = &w->cluster->links[l];
+
+        if (link->gbps >= gbps && length(link) + to_t[link->to] == to_t[x])
+            return l;
+    }
+    assert(!"a distance without a path");
+    return -1;
+}
+
+/* Whether the route from x to t was found over links as wide as these; it is
+ * then the end of all routes that come by. */
+static bool is_walked(const work *w, int x, int t, double gbps)
+{
+    const mo_route *route = route_of(w, x, t);
+
+    return route->hops > 1 && route->gbps == gbps;
+}
+
+/* Gives every device on the path from x to t that has no route to t yet its
+ * part of that path, which begins at place at. */
+static void share_path(work *w, int x, int t, double gbps, int at)
+{
+    for (; x != t && !is_walked(w, x, t, gbps); at++) {
+        mo_route *route = route_of(w, x, t);
+        int64_t far = distances_to(w, t)[x];
+
+        if (route->hops == 0)
+            *route = (mo_route){ gbps, far / NANOSECOND,
+                                 (int) (far % NANOSECOND), at };
+        x = w->cluster->links[w->routes->path[at]].to;
+    }
+}
+
+static mo_status walk(work *w, int from, int t, double gbps, mo_error *err)
+{
+    const mo_route *rest;
+    int x = from, at = (int) w->n_path;
+    int hops = (int) (distances_to(w, t)[from] % NANOSECOND);
+    mo_status status = reserve_path(w, hops, err);
+    int *path = w->routes->path;
+
+    if (status != MO_OK)
+        return status;
+    for (; x != t && !is_walked(w, x, t, gbps); w->n_path++) {
+        path[w->n_path] = next_link(w, x, t, gbps);
+        x = w->cluster->links[path[w->n_path]].to;
+    }
+    rest = route_of(w, x, t);
+    if (x != t) {
+        memcpy(path + w->n_path, path + rest->first_link,
+               (size_t) rest->hops * sizeof *path);
+        w->n_path += (size_t) rest->hops;
+    }
+    share_path(w, from, t, gbps, at);
+    return MO_OK;
+}
+
+/* Adds the links of one width, from place at on, and walks the pairs that
+ * thereby became connected.  *next is where the narrower ones begin. */
+static mo_status add_width(work *w, int at, int *next, mo_error *err)
+{
+    const mo_link *links = w->cluster->links;
+    double gbps = links[w->by_width[at]].gbps;
+    mo_status status = MO_OK;
+
+    w->n_fresh = 0;
+    for (; at < w->cluster->n_links && links[w->by_width[at]].gbps == gbps &&
+           status == MO_OK;
+         at++)
+        status = add_link(w, &links[w->by_width[at]], err);
+    for (size_t i = 0; i < w->n_fresh && status == MO_OK; i++) {
+        int from = w->fresh[i] % (int) w->n, to = w->fresh[i] / (int) w->n;
+
+        if (route_of(w, from, to)->hops == 0)
+            status = walk(w, from, to, gbps, err);
+    }
+    w->n_pending -= w->n_fresh;
+    *next = at;
+    return status;
+}
+
+typedef struct wide {
+    double gbps;
+    int link;
+} wide;
+
+static int compare_wide(const void *a, const void *b)
+{
+    const wide *x = a, *y = b;
+
+    if (x->gbps != y->gbps)
+        return x->gbps > y->gbps ? -1 : 1;
+    return (x->link > y->link) - (x->link < y->link);
+}
+
+static bool sort_by_width(work *w)
+{
+    size_t n_links = (size_t) w->cluster->n_links;
+    wide *order = malloc(n_links * sizeof *order);
+
+    if (!order)
+        return false;
+    for (size_t l = 0; l < n_links; l++)
+        order[l] = (wide){ w->cluster->links[l].gbps, (int) l };
+    qsort(order, n_links, sizeof *order, compare_wide);
+    for (size_t l = 0; l < n_links; l++)
+        w->by_width[l] = order[l].link;
+    free(order);
+    return true;
+}
+
+static void index_links(work *w)
+{
+    for (int l = 0; l < w->cluster->n_links; l++)
+        w->first[w->cluster->links[l].from + 1]++;
+    for (size_t k = 0; k < w->n; k++)
+        w->first[k + 1] += w->first[k];
+}
+
+static void forget_distances(work *w)
+{
+    for (size_t i = 0; i < w->n * w->n; i++)
+        w->distance[i] = FAR;
+    for (size_t k = 0; k < w->n; k++)
+        w->distance[k * w->n + k] = 0;
+}
+
+static mo_status prepare(work *w, mo_error *err)
+{
+    w->first = calloc(w->n + 1, sizeof *w->first);
+    w->by_width = calloc((size_t) w->cluster->n_links, sizeof *w->by_width);
+    w->sources = calloc(w->n, sizeof *w->sources);
+    w->distance = malloc(w->n * w->n * sizeof *w->distance);
+    if (!w->first || !w->by_width || !w->sources || !w->distance ||
+        !sort_by_width(w))
+        return mo_fail_memory(err);
+    index_links(w);
+    forget_distances(w);
+    return MO_OK;
+}
+
+static mo_status find_paths(work *w, mo_error *err)
+{
+    int n_links = w->cluster->n_links;
+    mo_status status = take_direct_links(w, err);
+
+    w->n_pending = w->n * (w->n - 1) - (size_t) n_links;
+    if (status != MO_OK || w->n_pending == 0 || n_links == 0)
+        return status;
+    status = prepare(w, err);
+    for (int at = 0; at < n_links && w->n_pending > 0 && status == MO_OK;)
+        status = add_width(w, at, &at, err);
+    return status;
+}
+
+mo_status mo_routes_make(const mo_cluster *cluster, mo_routes **routes,
+                         mo_error *err)
+{
+    work w = { .cluster = cluster, .n = (size_t) cluster->n_devices };
+    mo_status status;
+
+    w.routes = calloc(1, sizeof *w.routes);
+    if (!w.routes)
+        return mo_fail_memory(err);
+    w.routes->n = cluster->n_devices;
+    w.routes->routes = calloc(w.n * w.n, sizeof *w.routes->routes);
+    status = w.routes->routes ? find_paths(&w, err) : mo_fail_memory(err);
+    free(w.fresh);
+    free(w.distance);
+    free(w.sources);
+    free(w.by_width);
+    free(w.first);
+    if (status == MO_OK)
+        *routes = w.routes;
+    else
+        mo_routes_free(w.routes);
+    return status;
+}
+
+void mo_routes_free(mo_routes *routes)
+{
+    if (!routes)
+        return;
+    free(routes->path);
+    free(routes->routes);
+    free(routes);
+}

@@ -1,0 +1,325 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/intern.h"
+#include "cost/instance/instance_internal.h"
+#include "cost/predict/message_time.h"
+
+/*
+ * Most of what is sent costs the same as something else: it has the same size
+ * and no times of its own.  The times of a flow, one for each kind of pair, are
+ * computed into one buffer and kept as a row only if they are new; without
+ * times of its own the size alone decides, and even computing is done once per
+ * size.
+ *
+ *            kinds of pairs              row_of_size   bytes
+ *     row 0  0  12.5  40.0               0             4096
+ *     row 1  0  25.0  80.0               1             8192
+ */
+typedef struct comms {
+    mo_maker *m;
+    mo_arena *arena;
+    mo_pair_kinds kinds;
+    int64_t *row;     /* the one being computed */
+    mo_intern *rows;  /* by their bytes */
+    mo_intern *sizes; /* by their bytes, numbered as row_of_size */
+    int *row_of_size;
+    size_t sizes_room;
+} comms;
+
+/* As the file gives it for the edge; NAN when it does not. */
+static double given_ns(const mo_graph *g, int edge, const mo_pair_kind *kind)
+{
+    double us = NAN;
+
+    for (int i = 0; i < 3 && isnan(us); i++)
+        if (kind->columns[i] >= 0)
+            us = mo_graph_comm_us(g, edge, kind->columns[i]);
+    return us * 1000;
+}
+
+static double modelled_ns(const comms *c, int64_t bytes, int kind)
+{
+    int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
+
+    return mo_message_ns(c->m->cluster, c->m->routes, c->m->options->profile,
+                         pair / n, pair % n, bytes);
+}
+
+/* Edges of one tensor carry the same, whichever of them says how much. */
+static int64_t bytes_of(const mo_graph *g, int edge)
+{
+    const mo_edge *e = &g->edges[edge];
+
+    return e->bytes != MO_UNKNOWN ? e->bytes : g->tensors[e->tensor].bytes;
+}
+
+static mo_status no_time(const comms *c, int edge, int kind, mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+    const mo_device *devices = c->m->cluster->devices;
+    int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
+    const char *from = g->ops[g->edges[edge].from].name;
+
+    if (bytes_of(g, edge) != MO_UNKNOWN)
+        return mo_routes_connected(c->m->cluster, c->m->routes, err);
+    mo_maker_miss(c->m, g->edges[edge].line,
+                  "edge '%.200s' -> '%.200s' has no size and no comm_us.%s.%s; "
+                  "add bytes to it, or output_bytes to '%.200s'",
+                  from, g->ops[g->edges[edge].to].name, devices[pair / n].id,
+                  devices[pair % n].id, from);
+    return MO_OK;
+}
+
+static mo_status refuse(const comms *c, int edge, int kind, double ns,
+                        mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+    const mo_device *devices = c->m->cluster->devices;
+    int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
+
+    return mo_fail_at(err, MO_E_INPUT, NULL, g->edges[edge].line,
+                      "edge '%.200s' -> '%.200s' takes %g us from device %s to "
+                      "%s; times must lie between 0 and 10^11 us",
+                      g->ops[g->edges[edge].from].name,
+                      g->ops[g->edges[edge].to].name, ns / 1000,
+                      devices[pair / n].id, devices[pair % n].id);
+}
+
+/* Raises the row to what edge takes.  One missing time is told per edge: the
+ * others are like it. */
+static mo_status add_edge(comms *c, int edge, mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+    int64_t bytes = bytes_of(g, edge);
+
+    for (int kind = 1; kind < c->kinds.n; kind++) {
+        double ns = given_ns(g, edge, &c->kinds.kinds[kind]);
+        int64_t rounded;
+
+        if (isnan(ns))
+            ns = modelled_ns(c, bytes, kind);
+        if (isnan(ns))
+            return no_time(c, edge, kind, err);
+        rounded = mo_maker_round(ns);
+        if (rounded < 0)
+            return refuse(c, edge, kind, ns, err);
+        if (rounded > c->row[kind])
+            c->row[kind] = rounded;
+    }
+    return MO_OK;
+}
+
+static void clear_row(comms *c)
+{
+    memset(c->row, 0, (size_t) c->kinds.n * sizeof *c->row);
+}
+
+/* The number of the row as it is now. */
+static mo_status keep_row(comms *c, int *number, mo_error *err)
+{
+    size_t n_kept = (size_t) mo_intern_count(c->rows);
+
+    if (n_kept >= MO_MAX_NUMBERS / (size_t) c->kinds.n)
+        return mo_fail(err, MO_E_LIMIT,
+                       "more than %zu tensors that take different times "
+                       "between %d different pairs of devices; round their "
+                       "sizes, or use fewer devices",
+                       n_kept, c->kinds.n);
+    return mo_intern_put(c->rows, (const char *) c->row,
+                         (size_t) c->kinds.n * sizeof *c->row, number, err);
+}
+
+static mo_status find_row_of_size(comms *c, int edge, int64_t bytes, int *row,
+                                  mo_error *err)
+{
+    int n_sizes = mo_intern_count(c->sizes), size;
+    mo_status status = mo_intern_put(c->sizes, (const char *) &bytes,
+                                     sizeof bytes, &size, err);
+
+    if (status == MO_OK && size == n_sizes) {
+        status = MO_PUSH(c->row_of_size, (size_t) size, c->sizes_room, err);
+        clear_row(c);
+        if (status == MO_OK)
+            status = add_edge(c, edge, err);
+        if (status == MO_OK)
+            status = keep_row(c, &c->row_of_size[size], err);
+    }
+    if (status == MO_OK)
+        *row = c->row_of_size[size];
+    return status;
+}
+
+/* The row of what the neighbours [first, last) of the graph's edges carry. */
+static mo_status find_row(comms *c, int first, int last, int *row,
+                          mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+    int64_t bytes = bytes_of(g, first);
+    bool has_own = g->comm_start[first] < g->comm_start[first + 1];
+    mo_status status = MO_OK;
+
+    if (last == first + 1 && bytes != MO_UNKNOWN && !has_own)
+        return find_row_of_size(c, first, bytes, row, err);
+    clear_row(c);
+    for (int e = first; e < last && status == MO_OK; e++)
+        status = add_edge(c, e, err);
+    return status == MO_OK ? keep_row(c, row, err) : status;
+}
+
+/* Flows are in the order of the edges they were made of. */
+static mo_status fill_flows(comms *c, mo_error *err)
+{
+    const mo_graph *g = c->m->g;
+    mo_instance *x = c->m->x;
+    int e = 0;
+
+    for (int q = 0; q < x->n_flows; q++) {
+        int first = e;
+        mo_status status;
+
+        while (e < g->n_edges && g->edges[e].tensor == x->flows[q].tensor &&
+               g->edges[e].to == x->flows[q].to)
+            e++;
+        status = find_row(c, first, e, &x->flow_row[q], err);
+        if (status != MO_OK)
+            return status;
+    }
+    return MO_OK;
+}
+
+/* Raises the row to one that was kept. */
+static void add_row(comms *c, int number)
+{
+    const char *kept = mo_intern_text(c->rows, number);
+
+    for (int kind = 0; kind < c->kinds.n; kind++) {
+        int64_t ns;
+
+        memcpy(&ns, kept + (size_t) kind * sizeof ns, sizeof ns);
+        if (ns > c->row[kind])
+            c->row[kind] = ns;
+    }
+}
+
+/* A tensor that is sent once takes as long as its slowest flow. */
+static mo_status fill_tensors(comms *c, mo_error *err)
+{
+    mo_instance *x = c->m->x;
+    mo_status status = MO_OK;
+
+    for (int t = 0; t < x->n_tensors && status == MO_OK; t++) {
+        int first = x->tensor_start[t], q = first + 1;
+
+        x->tensor_row[t] = x->flow_row[first];
+        while (q < x->tensor_start[t + 1] &&
+               x->flow_row[q] == x->flow_row[first])
+            q++;
+        if (q == x->tensor_start[t + 1])
+            continue;
+        clear_row(c);
+        for (q = first; q < x->tensor_start[t + 1]; q++)
+            add_row(c, x->flow_row[q]);
+        status = keep_row(c, &x->tensor_row[t], err);
+    }
+    return status;
+}
+
+static int64_t kept_ns(const comms *c, int row, int kind)
+{
+    int64_t ns;
+
+    memcpy(&ns, mo_intern_text(c->rows, row) + (size_t) kind * sizeof ns,
+           sizeof ns);
+    return ns;
+}
+
+/* Kinds that turned out to take the same times, whatever was sent, become one:
+ * so equal numbers make equal instances, wherever the numbers came from. */
+static mo_status merge_kinds(comms *c, int *merged, int *n_merged,
+                             mo_error *err)
+{
+    size_t n_rows = (size_t) mo_intern_count(c->rows);
+    int64_t *column = calloc(n_rows + 1, sizeof *column);
+    mo_intern *columns = mo_intern_new(c->arena);
+    mo_status status = column && columns ? MO_OK : mo_fail_memory(err);
+
+    for (int kind = 0; kind < c->kinds.n && status == MO_OK; kind++) {
+        for (size_t r = 0; r < n_rows; r++)
+            column[r] = kept_ns(c, (int) r, kind);
+        status = mo_intern_put(columns, (const char *) column,
+                               n_rows * sizeof *column, &merged[kind], err);
+    }
+    if (status == MO_OK)
+        *n_merged = mo_intern_count(columns);
+    mo_intern_free(columns);
+    free(column);
+    return status;
+}
+
+static mo_status keep_rows(comms *c, mo_error *err)
+{
+    mo_instance *x = c->m->x;
+    size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
+    int *merged = mo_arena_array(c->arena, (size_t) c->kinds.n, sizeof *merged);
+    mo_status status =
+        merged ? merge_kinds(c, merged, &x->n_kinds, err) : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    x->n_comm_rows = mo_intern_count(c->rows);
+    x->pair_kind = mo_arena_array(x->arena, n_pairs, sizeof *x->pair_kind);
+    x->comm_ns =
+        mo_arena_array(x->arena, (size_t) x->n_comm_rows * (size_t) x->n_kinds,
+                       sizeof *x->comm_ns);
+    if (!x->pair_kind || !x->comm_ns)
+        return mo_fail_memory(err);
+    for (size_t pair = 0; pair < n_pairs; pair++)
+        x->pair_kind[pair] = merged[c->kinds.of_pair[pair]];
+    for (int r = 0; r < x->n_comm_rows; r++)
+        for (int kind = 0; kind < c->kinds.n; kind++)
+            x->comm_ns[(size_t) r * (size_t) x->n_kinds +
+                       (size_t) merged[kind]] = kept_ns(c, r, kind);
+    return MO_OK;
+}
+
+static mo_status fill_comms(comms *c, mo_error *err)
+{
+    mo_status status = mo_maker_kinds(c->m, c->arena, &c->kinds, err);
+
+    if (status != MO_OK)
+        return status;
+    c->row = mo_arena_array(c->arena, (size_t) c->kinds.n, sizeof *c->row);
+    status = c->row ? fill_flows(c, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_maker_complete(c->m, err);
+    if (status == MO_OK)
+        status = fill_tensors(c, err);
+    if (status == MO_OK)
+        status = keep_rows(c, err);
+    return status;
+}
+
+mo_status mo_maker_comms(mo_maker *m, mo_error *err)
+{
+    mo_instance *x = m->x;
+    comms c = { .m = m, .arena = mo_arena_new() };
+    mo_status status;
+
+    c.rows = c.arena ? mo_intern_new(c.arena) : NULL;
+    c.sizes = c.arena ? mo_intern_new(c.arena) : NULL;
+    x->flow_row =
+        mo_arena_array(x->arena, (size_t) x->n_flows, sizeof *x->flow_row);
+    x->tensor_row =
+        mo_arena_array(x->arena, (size_t) x->n_tensors, sizeof *x->tensor_row);
+    status = c.rows && c.sizes && x->flow_row && x->tensor_row
+                 ? fill_comms(&c, err)
+                 : mo_fail_memory(err);
+    free(c.row_of_size);
+    mo_intern_free(c.rows);
+    mo_intern_free(c.sizes);
+    mo_arena_free(c.arena);
+    return status;
+}

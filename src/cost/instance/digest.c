@@ -1,0 +1,82 @@
+#include "base/digest.h"
+#include "cost/instance/instance_internal.h"
+
+/* The digest of an instance is of its numbers, and of the names they belong to;
+ * not of how they came about. */
+
+/* By the hundred: one by one takes as long as all else of the digest. */
+static void add_ints(mo_digest *d, const int *values, size_t n)
+{
+    int64_t wide[256];
+    size_t room = sizeof wide / sizeof *wide;
+
+    for (size_t done = 0; done < n; done += room) {
+        size_t count = n - done < room ? n - done : room;
+
+        for (size_t i = 0; i < count; i++)
+            wide[i] = values[done + i];
+        mo_digest_ints(d, wide, count);
+    }
+}
+
+static void add_texts(mo_digest *d, const char **texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mo_digest_text(d, texts[i]);
+}
+
+static void add_flows(mo_digest *d, const mo_instance *x)
+{
+    for (int q = 0; q < x->n_flows; q++) {
+        const mo_flow *flow = &x->flows[q];
+        int64_t numbers[] = { flow->from, flow->to, flow->tensor };
+
+        mo_digest_ints(d, numbers, 3);
+    }
+}
+
+static void add_instance(mo_digest *d, const mo_instance *x)
+{
+    size_t n = (size_t) x->n, k = (size_t) x->n_devices;
+    int counts[] = { x->n,           x->n_devices, x->n_flows, x->n_tensors,
+                     x->n_comm_rows, x->n_kinds,   x->n_groups };
+
+    add_ints(d, counts, sizeof counts / sizeof *counts);
+    add_texts(d, x->op_names, n);
+    add_texts(d, x->device_ids, k);
+    mo_digest_ints(d, x->p_ns, n * k);
+    mo_digest_ints(d, x->memory_bytes, n);
+    mo_digest_ints(d, x->weight_bytes, n);
+    mo_digest_ints(d, x->capacity_bytes, k);
+    add_flows(d, x);
+    mo_digest_ints(d, x->tensor_bytes, (size_t) x->n_tensors);
+    add_ints(d, x->flow_row, (size_t) x->n_flows);
+    add_ints(d, x->tensor_row, (size_t) x->n_tensors);
+    add_ints(d, x->pair_kind, k * k);
+    mo_digest_ints(d, x->comm_ns,
+                   (size_t) x->n_comm_rows * (size_t) x->n_kinds);
+    add_ints(d, x->pin, n);
+    add_ints(d, x->group, n);
+    add_ints(d, x->route_start, k * k + 1);
+    add_ints(d, x->route_link, (size_t) x->route_start[k * k]);
+}
+
+mo_status mo_maker_digests(mo_maker *m, mo_error *err)
+{
+    mo_instance *x = m->x;
+    mo_digest *d = mo_digest_new();
+    mo_status status;
+
+    if (!d)
+        return mo_fail_memory(err);
+    add_instance(d, x);
+    x->digest = mo_digest_value(d);
+    mo_digest_free(d);
+    status = mo_graph_digest(m->g, &x->graph_digest, err);
+    if (status == MO_OK)
+        status = mo_cluster_digest(m->cluster, &x->cluster_digest, err);
+    if (status == MO_OK && m->options->profile)
+        status =
+            mo_profile_digest(m->options->profile, &x->profile_digest, err);
+    return status;
+}

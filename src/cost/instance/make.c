@@ -1,0 +1,174 @@
+#include "cost/instance.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost/instance/instance_internal.h"
+
+static void tell_missing(const mo_maker *m, int line, const char *what)
+{
+    if (m->options->missing)
+        m->options->missing(m->options->context, line, what);
+}
+
+void mo_maker_miss(mo_maker *m, int line, const char *format, ...)
+{
+    char what[MO_MISSING_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (m->n_missing++ == 0) {
+        memcpy(m->first_missing, what, sizeof what);
+        m->first_missing_line = line;
+        return;
+    }
+    if (m->n_missing == 2)
+        tell_missing(m, m->first_missing_line, m->first_missing);
+    tell_missing(m, line, what);
+}
+
+mo_status mo_maker_complete(const mo_maker *m, mo_error *err)
+{
+    if (m->n_missing == 0)
+        return MO_OK;
+    if (m->n_missing == 1)
+        return mo_fail_at(err, MO_E_INPUT, NULL, m->first_missing_line, "%s",
+                          m->first_missing);
+    return mo_fail(err, MO_E_INPUT,
+                   "%d ops and edges lack a number, the first: %s",
+                   m->n_missing, m->first_missing);
+}
+
+int mo_maker_column(const mo_column *columns, int n, const char *key)
+{
+    int low = 0, high = n;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = strcmp(columns[middle].key, key);
+
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+int64_t mo_maker_round(double ns)
+{
+    return ns >= 0 && ns <= (double) MO_MAX_TIME_NS ? llround(ns) : -1;
+}
+
+static mo_status copy_name(mo_arena *arena, const char *name, const char **copy,
+                           mo_error *err)
+{
+    *copy = mo_arena_text(arena, name, strlen(name));
+    return *copy ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status copy_names(mo_maker *m, mo_error *err)
+{
+    mo_instance *x = m->x;
+    mo_status status = MO_OK;
+
+    x->n = m->g->n_ops;
+    x->n_devices = m->cluster->n_devices;
+    x->op_names = mo_arena_array(x->arena, (size_t) x->n, sizeof *x->op_names);
+    x->device_ids =
+        mo_arena_array(x->arena, (size_t) x->n_devices, sizeof *x->device_ids);
+    if (!x->op_names || !x->device_ids)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n && status == MO_OK; i++)
+        status = copy_name(x->arena, m->g->ops[i].name, &x->op_names[i], err);
+    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
+        status = copy_name(x->arena, m->cluster->devices[k].id,
+                           &x->device_ids[k], err);
+    return status;
+}
+
+static mo_status copy_routes(mo_maker *m, mo_error *err)
+{
+    mo_instance *x = m->x;
+    size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
+    size_t n = 0;
+
+    x->n_links = m->cluster->n_links;
+    x->route_start =
+        mo_arena_array(x->arena, n_pairs + 1, sizeof *x->route_start);
+    if (!x->route_start)
+        return mo_fail_memory(err);
+    for (size_t pair = 0; pair < n_pairs; pair++) {
+        x->route_start[pair] = (int) n;
+        n += (size_t) m->routes->routes[pair].hops;
+    }
+    x->route_start[n_pairs] = (int) n;
+    x->route_link = mo_arena_array(x->arena, n, sizeof *x->route_link);
+    if (!x->route_link)
+        return mo_fail_memory(err);
+    for (size_t pair = 0; pair < n_pairs; pair++) {
+        const mo_route *route = &m->routes->routes[pair];
+
+        for (int h = 0; h < route->hops; h++)
+            x->route_link[x->route_start[pair] + h] =
+                m->routes->path[route->first_link + h];
+    }
+    return MO_OK;
+}
+
+static mo_status check_profile(mo_maker *m, mo_error *err)
+{
+    return m->options->profile
+               ? mo_profile_fits(m->options->profile, m->cluster, err)
+               : MO_OK;
+}
+
+static mo_status find_routes(mo_maker *m, mo_error *err)
+{
+    return mo_routes_make(m->cluster, &m->routes, err);
+}
+
+static mo_status new_instance(mo_maker *m, mo_error *err)
+{
+    m->x = calloc(1, sizeof *m->x);
+    if (m->x)
+        m->x->arena = mo_arena_new();
+    return m->x && m->x->arena ? MO_OK : mo_fail_memory(err);
+}
+
+mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
+                           const mo_instance_options *options,
+                           mo_instance **instance, mo_error *err)
+{
+    static mo_status (*const steps[])(mo_maker *, mo_error *) = {
+        check_profile,  find_routes,     new_instance,      copy_names,
+        copy_routes,    mo_maker_flows,  mo_maker_bindings, mo_maker_times,
+        mo_maker_comms, mo_maker_bounds, mo_maker_digests,
+    };
+    mo_maker m = { .g = g, .cluster = cluster, .options = options };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == MO_OK; i++)
+        status = steps[i](&m, err);
+    mo_routes_free(m.routes);
+    if (status == MO_OK)
+        *instance = m.x;
+    else
+        mo_instance_free(m.x);
+    return status;
+}
+
+void mo_instance_free(mo_instance *instance)
+{
+    if (!instance)
+        return;
+    mo_arena_free(instance->arena);
+    free(instance);
+}

@@ -1,0 +1,232 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "cost/instance/instance_internal.h"
+
+/* Where the times of one device stand in the graph's columns. */
+typedef struct place {
+    int by_id, by_model; /* columns, or -1 */
+} place;
+
+/* The op being timed: what it takes some work to know is found out when it is
+ * first asked for, and once for all devices. */
+typedef struct timing {
+    mo_maker *m;
+    const place *places;
+    int op;
+    char *signature; /* or NULL */
+    mo_basis basis;
+    bool has_basis;
+} timing;
+
+/* A column may spell a model we know in any of its ways. */
+static int find_model(const mo_graph *g, const mo_device *device)
+{
+    int column = -1;
+
+    if (device->model)
+        column =
+            mo_maker_column(g->time_columns, g->n_time_columns, device->model);
+    for (int c = 0; c < g->n_time_columns && column < 0 && device->known; c++)
+        if (mo_device_find(g->time_columns[c].key) == device->known)
+            column = c;
+    return column;
+}
+
+static void find_places(const mo_maker *m, place *places)
+{
+    const mo_graph *g = m->g;
+
+    for (int k = 0; k < m->cluster->n_devices; k++) {
+        const mo_device *device = &m->cluster->devices[k];
+
+        places[k].by_id =
+            mo_maker_column(g->time_columns, g->n_time_columns, device->id);
+        places[k].by_model = find_model(g, device);
+    }
+}
+
+static double given_us(const timing *t, int device)
+{
+    const place *where = &t->places[device];
+    double us = NAN;
+
+    if (where->by_id >= 0)
+        us = mo_graph_time_us(t->m->g, t->op, where->by_id);
+    if (isnan(us) && where->by_model >= 0)
+        us = mo_graph_time_us(t->m->g, t->op, where->by_model);
+    return us;
+}
+
+static mo_status find_signature(timing *t, mo_error *err)
+{
+    mo_out *out;
+    size_t size;
+    mo_status status = mo_out_memory(&out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_profile_signature(t->m->g, t->op, out);
+    t->signature = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    return t->signature ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
+{
+    const mo_profile *profile = t->m->options->profile;
+    mo_status status = MO_OK;
+
+    if (!profile)
+        return MO_OK;
+    if (!t->signature)
+        status = find_signature(t, err);
+    if (status == MO_OK)
+        *us = mo_profile_time_us(profile, &t->m->cluster->devices[device],
+                                 t->signature);
+    return status;
+}
+
+static double predicted_us(timing *t, int device)
+{
+    const mo_predictor *predictor = &t->m->options->predictor;
+
+    if (!t->has_basis)
+        t->basis = mo_predictor_basis(predictor, t->m->g, t->op);
+    t->has_basis = true;
+    return mo_predictor_basis_us(predictor, &t->basis,
+                                 &t->m->cluster->devices[device]);
+}
+
+/* Times by decreasing trust, rounded; MO_UNKNOWN when there is none. */
+static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
+{
+    double us = given_us(t, device);
+    mo_status status = MO_OK;
+
+    if (isnan(us))
+        status = profiled_us(t, device, &us, err);
+    if (status != MO_OK)
+        return status;
+    if (isnan(us))
+        us = predicted_us(t, device);
+    *ns = isnan(us) ? MO_UNKNOWN : mo_maker_round(us * 1000);
+    if (isnan(us) || *ns >= 0)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_INPUT, NULL, t->m->g->ops[t->op].line,
+                      "op '%.200s' takes %g us on device %s; times must lie "
+                      "between 0 and 10^11 us",
+                      t->m->g->ops[t->op].name, us,
+                      t->m->cluster->devices[device].id);
+}
+
+/* What would make it predictable. */
+static const char *advice(const timing *t)
+{
+    const mo_op *op = &t->m->g->ops[t->op];
+
+    if (t->m->options->predictor.is_wave && isnan(t->basis.origin_us))
+        return "a time on the device that is scaled from";
+    if (op->flops < 0 || op->bytes < 0)
+        return "flops and bytes to it";
+    return "the speed of the device to the cluster";
+}
+
+/* "A, B and 254 more"; as many names as fit on a line. */
+static void name_devices(const timing *t, const int64_t *ns, int first,
+                         int last, char *names, size_t size)
+{
+    size_t length = 0;
+    int n_left = 0;
+
+    names[0] = '\0';
+    for (int k = first; k < last; k++) {
+        if (ns[k] >= 0)
+            continue;
+        if (length > size / 2)
+            n_left++;
+        else
+            length += (size_t) snprintf(names + length, size - length,
+                                        "%s%.40s", length > 0 ? ", " : "",
+                                        t->m->cluster->devices[k].id);
+    }
+    if (n_left > 0)
+        snprintf(names + length, size - length, " and %d more", n_left);
+}
+
+static void miss_times(timing *t, const int64_t *ns, int first, int last)
+{
+    const mo_op *op = &t->m->g->ops[t->op];
+    char names[256];
+
+    name_devices(t, ns, first, last, names, sizeof names);
+    mo_maker_miss(t->m, op->line,
+                  "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
+                  "to it, a profile (-p), or %s",
+                  op->name, op->type ? op->type : "no type", names, advice(t));
+}
+
+/* An op that may go to one device only needs a time there, and has the same
+ * where it has none. */
+static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
+{
+    int n = t->m->cluster->n_devices, pin = t->m->x->pin[t->op];
+    int first = pin == MO_FREE ? 0 : pin, last = pin == MO_FREE ? n : pin + 1;
+    bool is_complete = true;
+
+    for (int k = 0; k < n; k++) {
+        mo_status status = find_time(t, k, &ns[k], err);
+
+        if (status != MO_OK)
+            return status;
+        if (k >= first && k < last)
+            is_complete = is_complete && ns[k] >= 0;
+    }
+    if (!is_complete)
+        miss_times(t, ns, first, last);
+    for (int k = 0; k < n && pin != MO_FREE; k++)
+        if (ns[k] < 0)
+            ns[k] = ns[pin];
+    return MO_OK;
+}
+
+static mo_status fill_times(mo_maker *m, const place *places, mo_error *err)
+{
+    mo_instance *x = m->x;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < x->n && status == MO_OK; i++) {
+        timing t = { .m = m, .places = places, .op = i };
+
+        status = fill_op(&t, x->p_ns + (int64_t) i * x->n_devices, err);
+        free(t.signature);
+    }
+    return status;
+}
+
+mo_status mo_maker_times(mo_maker *m, mo_error *err)
+{
+    mo_instance *x = m->x;
+    size_t n_times = (size_t) x->n * (size_t) x->n_devices;
+    place *places;
+    mo_status status;
+
+    if (n_times > MO_MAX_NUMBERS)
+        return mo_fail(err, MO_E_LIMIT,
+                       "%d ops on %d devices are more than %d times; coarsen "
+                       "the graph, or use fewer devices",
+                       x->n, x->n_devices, MO_MAX_NUMBERS);
+    places = calloc((size_t) x->n_devices, sizeof *places);
+    x->p_ns = mo_arena_array(x->arena, n_times, sizeof *x->p_ns);
+    if (places && x->p_ns) {
+        find_places(m, places);
+        status = fill_times(m, places, err);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(places);
+    return status;
+}

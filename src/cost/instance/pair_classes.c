@@ -1,0 +1,100 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "cost/instance/instance_internal.h"
+
+/* Longer names than two devices have are nobody's column. */
+enum { KEY_SIZE = 1024 };
+
+static const char *model_of(const mo_device *device)
+{
+    return device->known ? device->known->name : device->model;
+}
+
+static int find_column(const mo_graph *g, const char *from, const char *to)
+{
+    char key[KEY_SIZE];
+
+    if (!from || !to || g->n_comm_columns == 0 ||
+        snprintf(key, sizeof key, "%s.%s", from, to) >= (int) sizeof key)
+        return -1;
+    return mo_maker_column(g->comm_columns, g->n_comm_columns, key);
+}
+
+/* Kinds are compared as bytes, so what lies between members must be zero, too.
+ */
+static void kind_of(const mo_maker *m, int a, int b, mo_pair_kind *kind)
+{
+    const mo_device *from = &m->cluster->devices[a];
+    const mo_device *to = &m->cluster->devices[b];
+    const mo_profile *profile = m->options->profile;
+    const mo_route *route =
+        &m->routes->routes[(size_t) a * (size_t) m->routes->n + (size_t) b];
+
+    memset(kind, 0, sizeof *kind);
+    kind->gbps = INFINITY;
+    if (a == b)
+        return;
+    kind->columns[0] = find_column(m->g, from->id, to->id);
+    kind->columns[1] = find_column(m->g, from->model, to->model);
+    kind->columns[2] = find_column(m->g, model_of(from), model_of(to));
+    kind->link = profile ? mo_profile_find_link(profile, from, to, 0) : NULL;
+    kind->gbps = route->gbps;
+    kind->latency_ns = route->latency_ns;
+}
+
+static mo_status number_pairs(const mo_maker *m, mo_intern *seen,
+                              mo_pair_kinds *kinds, mo_error *err)
+{
+    int n = m->cluster->n_devices;
+    mo_pair_kind kind;
+
+    for (int pair = 0; pair < n * n; pair++) {
+        mo_status status;
+
+        kind_of(m, pair / n, pair % n, &kind);
+        status = mo_intern_put(seen, (const char *) &kind, sizeof kind,
+                               &kinds->of_pair[pair], err);
+        if (status != MO_OK)
+            return status;
+    }
+    kinds->n = mo_intern_count(seen);
+    return MO_OK;
+}
+
+static mo_status collect(const mo_intern *seen, int n_pairs, mo_arena *arena,
+                         mo_pair_kinds *kinds, mo_error *err)
+{
+    size_t n = (size_t) kinds->n;
+
+    kinds->kinds = mo_arena_array(arena, n, sizeof *kinds->kinds);
+    kinds->example = mo_arena_array(arena, n, sizeof *kinds->example);
+    if (!kinds->kinds || !kinds->example)
+        return mo_fail_memory(err);
+    for (int c = 0; c < kinds->n; c++)
+        memcpy(&kinds->kinds[c], mo_intern_text(seen, c), sizeof *kinds->kinds);
+    for (int pair = n_pairs - 1; pair >= 0; pair--)
+        kinds->example[kinds->of_pair[pair]] = pair;
+    return MO_OK;
+}
+
+mo_status mo_maker_kinds(const mo_maker *m, mo_arena *arena,
+                         mo_pair_kinds *kinds, mo_error *err)
+{
+    int n_pairs = m->cluster->n_devices * m->cluster->n_devices;
+    mo_intern *seen = mo_intern_new(arena);
+    mo_status status = MO_OK;
+
+    kinds->of_pair =
+        mo_arena_array(arena, (size_t) n_pairs, sizeof *kinds->of_pair);
+    if (!seen || !kinds->of_pair)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = number_pairs(m, seen, kinds, err);
+    if (status == MO_OK)
+        status = collect(seen, n_pairs, arena, kinds, err);
+    mo_intern_free(seen);
+    return status;
+}

@@ -1,0 +1,31 @@
+/*
+ * part.h - some ops of an instance as an instance of their own.
+ *
+ * Flows among them are kept, all others are gone; so no schedule of the part
+ * takes longer than what these ops take in a schedule of the whole.
+ */
+#ifndef MO_COST_INSTANCE_SUB_INSTANCE_H
+#define MO_COST_INSTANCE_SUB_INSTANCE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+
+typedef struct mo_part {
+    mo_instance *x; /* ops in the order given; pins are its own to change */
+    int *op;        /* by op of the part: its number in the whole */
+    int *flow;      /* by flow of the part: its number in the whole */
+} mo_part;
+
+/*
+ * ops are ascending, n of them.  With from_end the first takes no time and no
+ * memory here: the clock begins when it has ended.  Groups are kept among the
+ * ops given, capacities are the whole's.  Rows of transfer times, routes and
+ * names are shared with the whole, which must outlive the part.
+ */
+mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
+                       bool from_end, mo_part **part, mo_error *err);
+void mo_part_free(mo_part *part);
+
+#endif

@@ -1,0 +1,113 @@
+#include "cost/instance/without_device.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef struct maker {
+    const mo_instance *whole;
+    mo_instance *x;
+    int device; /* that goes */
+} maker;
+
+int mo_without_pinned(const mo_instance *whole, int device)
+{
+    for (int i = 0; i < whole->n; i++)
+        if (whole->pin[i] == device)
+            return i;
+    return MO_FREE;
+}
+
+/* The number that a device of the smaller instance has in the whole. */
+static int in_whole(const maker *m, int device)
+{
+    return device < m->device ? device : device + 1;
+}
+
+/* Its arrays by device, pair of devices, and op; the rest is the whole's. */
+static bool reserve(maker *m)
+{
+    mo_instance *x = m->x;
+    size_t n = (size_t) x->n, K = (size_t) x->n_devices;
+    int64_t all = m->whole->n_devices;
+    int n_held = m->whole->route_start[all * all];
+
+    x->device_ids = mo_arena_array(x->arena, K, sizeof *x->device_ids);
+    x->capacity_bytes = mo_arena_array(x->arena, K, sizeof *x->capacity_bytes);
+    x->p_ns = mo_arena_array(x->arena, n * K, sizeof *x->p_ns);
+    x->pin = mo_arena_array(x->arena, n, sizeof *x->pin);
+    x->pair_kind = mo_arena_array(x->arena, K * K, sizeof *x->pair_kind);
+    x->route_start =
+        mo_arena_array(x->arena, K * K + 1, sizeof *x->route_start);
+    x->route_link =
+        mo_arena_array(x->arena, (size_t) n_held, sizeof *x->route_link);
+    return x->device_ids && x->capacity_bytes && x->p_ns && x->pin &&
+           x->pair_kind && x->route_start && x->route_link;
+}
+
+static void copy_devices(maker *m)
+{
+    mo_instance *x = m->x;
+
+    for (int k = 0; k < x->n_devices; k++) {
+        x->device_ids[k] = m->whole->device_ids[in_whole(m, k)];
+        x->capacity_bytes[k] = m->whole->capacity_bytes[in_whole(m, k)];
+    }
+}
+
+static void copy_ops(maker *m)
+{
+    mo_instance *x = m->x;
+
+    for (int i = 0; i < x->n; i++) {
+        int pin = m->whole->pin[i];
+
+        x->pin[i] = pin > m->device ? pin - 1 : pin;
+        for (int k = 0; k < x->n_devices; k++)
+            x->p_ns[(int64_t) i * x->n_devices + k] =
+                mo_instance_p_ns(m->whole, i, in_whole(m, k));
+    }
+}
+
+static void copy_pair(maker *m, int a, int b, int *n_held)
+{
+    const mo_instance *whole = m->whole;
+    int64_t pair = (int64_t) a * m->x->n_devices + b;
+    int64_t old = (int64_t) in_whole(m, a) * whole->n_devices + in_whole(m, b);
+
+    m->x->pair_kind[pair] = whole->pair_kind[old];
+    m->x->route_start[pair] = *n_held;
+    for (int r = whole->route_start[old]; r < whole->route_start[old + 1]; r++)
+        m->x->route_link[(*n_held)++] = whole->route_link[r];
+}
+
+static void copy_pairs(maker *m)
+{
+    int n_held = 0, K = m->x->n_devices;
+
+    for (int a = 0; a < K; a++)
+        for (int b = 0; b < K; b++)
+            copy_pair(m, a, b, &n_held);
+    m->x->route_start[(int64_t) K * K] = n_held;
+}
+
+mo_status mo_without_make(const mo_instance *whole, int device,
+                          mo_instance **instance, mo_error *err)
+{
+    maker m = { whole, malloc(sizeof *m.x), device };
+
+    if (!m.x)
+        return mo_fail_memory(err);
+    *m.x = *whole;
+    m.x->n_devices--;
+    m.x->cluster_digest = m.x->digest = 0;
+    m.x->arena = mo_arena_new();
+    if (!m.x->arena || !reserve(&m)) {
+        mo_instance_free(m.x);
+        return mo_fail_memory(err);
+    }
+    copy_devices(&m);
+    copy_ops(&m);
+    copy_pairs(&m);
+    *instance = m.x;
+    return MO_OK;
+}

@@ -1,0 +1,29 @@
+#include "cost/xml/attribute_writer.h"
+
+static void begin(mo_out *out, const char *name)
+{
+    mo_out_char(out, ' ');
+    mo_out_text(out, name);
+    mo_out_text(out, "=\"");
+}
+
+void mo_attribute_text(mo_out *out, const char *name, const char *value)
+{
+    begin(out, name);
+    mo_out_xml(out, value);
+    mo_out_char(out, '"');
+}
+
+void mo_attribute_number(mo_out *out, const char *name, double value)
+{
+    begin(out, name);
+    mo_out_double(out, value);
+    mo_out_char(out, '"');
+}
+
+void mo_attribute_int(mo_out *out, const char *name, int64_t value)
+{
+    begin(out, name);
+    mo_out_int(out, value);
+    mo_out_char(out, '"');
+}

@@ -1,0 +1,16 @@
+/*
+ * attribute_write.h - attributes of an XML element, as they are written.
+ */
+#ifndef MO_COST_XML_ATTRIBUTE_WRITER_H
+#define MO_COST_XML_ATTRIBUTE_WRITER_H
+
+#include <stdint.h>
+
+#include "base/out.h"
+
+/* ' name="value"' */
+void mo_attribute_text(mo_out *out, const char *name, const char *value);
+void mo_attribute_number(mo_out *out, const char *name, double value);
+void mo_attribute_int(mo_out *out, const char *name, int64_t value);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * flat.h - XML files that are one element with rows in it, and nothing deeper.
+ *
+ * Elements of foreign namespaces are skipped with all that is in them; anything
+ * else that is not expected is an error that says what is.
+ */
+#ifndef MO_COST_XML_ROW_READER_H
+#define MO_COST_XML_ROW_READER_H
+
+#include "base/error.h"
+#include "ingest/input.h"
+#include "ingest/xml.h"
+
+/* Returns MO_OK to go on; errors need not name the file. */
+typedef mo_status
+mo_flat_read_element(void *state, const mo_xml_element *element, mo_error *err);
+
+typedef struct mo_flat_row {
+    const char *name; /* of the element; NULL ends the table */
+    mo_flat_read_element *read;
+} mo_flat_row;
+
+typedef struct mo_flat_format {
+    const char *root; /* of the file, which is called the same in errors */
+    mo_flat_read_element *begin;
+    const mo_flat_row *rows;
+} mo_flat_format;
+
+/* Reads input to its end; it stays open. */
+mo_status mo_flat_read(mo_input *input, const mo_flat_format *format,
+                       void *state, mo_error *err);
+
+#endif

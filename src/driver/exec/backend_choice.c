@@ -1,0 +1,219 @@
+#include <config.h>
+
+#include "driver/exec/backend_choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { LINE_SIZE = 512 };
+
+/* ---------------------------------------------------------------- precision */
+
+/* A name of --precision, and what it means. */
+static const struct {
+    const char *name;
+    mo_elem reals;
+    mo_precision products;
+    double tolerance;
+} precisions[] = {
+    { "f32", MO_F32, MO_PRECISION_F32, 1e-4 },
+    { "tf32", MO_F32, MO_PRECISION_TF32, 1e-2 },
+    { "f16", MO_F16, MO_PRECISION_F32, 2e-2 },
+    { "bf16", MO_BF16, MO_PRECISION_F32, 2e-2 },
+};
+
+static size_t precision_of(const mo_exec_wants *wants)
+{
+    size_t i = 0, last = sizeof precisions / sizeof *precisions - 1;
+
+    while (i < last && strcmp(precisions[i].name, wants->precision) != 0)
+        i++;
+    return i;
+}
+
+mo_elem mo_exec_reals(const mo_exec_wants *wants)
+{
+    return precisions[precision_of(wants)].reals;
+}
+
+mo_precision mo_exec_products(const mo_exec_wants *wants)
+{
+    return precisions[precision_of(wants)].products;
+}
+
+/* A network of halves rounds to them wherever it runs. */
+double mo_exec_tolerance(const mo_exec_wants *wants, const mo_plan *plan)
+{
+    double tolerance = precisions[precision_of(wants)].tolerance;
+
+    for (int v = 0; v < plan->n_values; v++) {
+        mo_elem elem = plan->values[v].desc.elem;
+
+        if ((elem == MO_F16 || elem == MO_BF16) && tolerance < 2e-2)
+            tolerance = 2e-2;
+    }
+    return tolerance;
+}
+
+/* ----------------------------------------------------------------- backends */
+
+static mo_status find_gpus(const mo_backend **backend, int *n, mo_error *err)
+{
+    const mo_backend *const *b = mo_backends;
+
+    while (*b && !(*b)->apart)
+        b++;
+    if (!*b)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "this program was built without CUDA; run on the CPU, "
+                       "or build it where cuda.h is");
+    *backend = *b;
+    return (*b)->count(n, err);
+}
+
+static void *wake(void *nothing)
+{
+    const mo_backend *backend;
+    int n;
+
+    (void) find_gpus(&backend, &n, NULL);
+    return nothing;
+}
+
+void mo_exec_wake(const mo_exec_wants *wants, mo_exec_waking *waking)
+{
+    waking->begun = strcmp(wants->backend, "cuda") == 0 &&
+                    pthread_create(&waking->thread, NULL, wake, NULL) == 0;
+}
+
+void mo_exec_awake(mo_exec_waking *waking)
+{
+    if (waking->begun)
+        pthread_join(waking->thread, NULL);
+    waking->begun = false;
+}
+
+static bool is_wanted(const mo_exec_wants *wants, const mo_device *device)
+{
+    if (strcmp(wants->backend, "auto") == 0)
+        return !device->is_cpu;
+    return strcmp(wants->backend, "cuda") == 0;
+}
+
+mo_status mo_exec_backends_choose(const mo_cluster *cluster,
+                                  const mo_exec_wants *wants,
+                                  const mo_backend **backends, int *gpus,
+                                  mo_error *no_gpu, mo_error *err)
+{
+    const mo_backend *gpu = NULL;
+    int n_gpus = 0, order = 0, n_wanted = 0;
+    mo_status status;
+
+    for (int k = 0; k < cluster->n_devices; k++) {
+        backends[k] = &mo_backend_cpu;
+        n_wanted += is_wanted(wants, &cluster->devices[k]);
+    }
+    if (n_wanted == 0)
+        return MO_OK;
+    status = find_gpus(&gpu, &n_gpus, no_gpu);
+    if (status != MO_OK && strcmp(wants->backend, "cuda") == 0)
+        return mo_fail(err, status, "--backend cuda: %s", no_gpu->text);
+    for (int k = 0; k < cluster->n_devices && status == MO_OK; k++) {
+        const mo_device *device = &cluster->devices[k];
+
+        if (!is_wanted(wants, device))
+            continue;
+        backends[k] = gpu;
+        gpus[k] = (device->gpu >= 0 ? device->gpu : order) % n_gpus;
+        order++;
+    }
+    return MO_OK;
+}
+
+/* ------------------------------------------------------------------ telling */
+
+/* Which devices a sentence is about. */
+typedef bool picks(const mo_cluster *cluster, const mo_backend *const *backends,
+                   const mo_unit_options *units, int gpu, int device);
+
+static bool is_stranger(const mo_cluster *cluster,
+                        const mo_backend *const *backends,
+                        const mo_unit_options *units, int gpu, int device)
+{
+    (void) units;
+    (void) gpu;
+    return !cluster->devices[device].is_cpu && !backends[device]->apart;
+}
+
+static bool is_on(const mo_cluster *cluster, const mo_backend *const *backends,
+                  const mo_unit_options *units, int gpu, int device)
+{
+    (void) cluster;
+    return backends[device]->apart && units[device].gpu == gpu;
+}
+
+/* "a, b, c", fit to be shown; how many they are. */
+static int list_devices(const mo_cluster *cluster,
+                        const mo_backend *const *backends,
+                        const mo_unit_options *units, int gpu, picks *pick,
+                        char text[LINE_SIZE])
+{
+    char list[LINE_SIZE] = "";
+    size_t n = 0;
+    int count = 0;
+
+    for (int k = 0; k < cluster->n_devices; k++) {
+        if (!pick(cluster, backends, units, gpu, k))
+            continue;
+        if (n + 1 < sizeof list)
+            n += (size_t) snprintf(list + n, sizeof list - n, "%s%s",
+                                   count > 0 ? ", " : "",
+                                   cluster->devices[k].id);
+        count++;
+    }
+    mo_utf8_visible(text, LINE_SIZE, list);
+    return count;
+}
+
+/* Each GPU once: where its first device is. */
+static bool is_first(const mo_backend *const *backends,
+                     const mo_unit_options *units, int device)
+{
+    for (int k = 0; k < device; k++)
+        if (backends[k]->apart && units[k].gpu == units[device].gpu)
+            return false;
+    return backends[device]->apart;
+}
+
+void mo_exec_backends_tell(const mo_cluster *cluster,
+                           const mo_backend *const *backends,
+                           const mo_unit_options *units, const mo_error *no_gpu,
+                           const mo_talk *talk)
+{
+    char list[LINE_SIZE];
+    int count;
+
+    if (talk->quiet)
+        return;
+    count = list_devices(cluster, backends, units, 0, is_stranger, list);
+    if (count > 0)
+        fprintf(stderr,
+                "%s: device%s %s %s run on CPU threads: times are "
+                "the CPU's%s%s\n",
+                talk->command, count > 1 ? "s" : "", list,
+                count > 1 ? "are" : "is", no_gpu->text[0] ? "; " : "",
+                no_gpu->text);
+    for (int k = 0; k < cluster->n_devices; k++) {
+        if (!is_first(backends, units, k) || units[k].n_parts > 0)
+            continue;
+        count =
+            list_devices(cluster, backends, units, units[k].gpu, is_on, list);
+        if (count > 1)
+            fprintf(stderr,
+                    "%s: devices %s share GPU %d: times are longer than with "
+                    "one each\n",
+                    talk->command, list, units[k].gpu);
+    }
+}

@@ -1,0 +1,116 @@
+/*
+ * exec_backend.h - on what the devices of a cluster run here, and how.
+ */
+#ifndef MO_DRIVER_EXEC_BACKEND_CHOICE_H
+#define MO_DRIVER_EXEC_BACKEND_CHOICE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "driver/log.h"
+#include "cost/cluster.h"
+#include "exec/backend/backend.h"
+#include "exec/tensor/elem.h"
+#include "exec/plan/plan.h"
+
+/* What the options say. */
+typedef struct mo_exec_wants {
+    const char *backend;   /* cpu, cuda, or auto */
+    const char *precision; /* f32, tf32, f16, bf16 */
+    const char *cache;     /* a folder, "none", or NULL: the user's own */
+    const char *emulate;   /* parts of one GPU: "64,32"; NULL: no parts */
+    bool no_measure;
+    bool eager;
+    int64_t lanes;   /* of each GPU */
+    int64_t threads; /* of each device; 0: as the cluster says */
+} mo_exec_wants;
+
+enum { MO_EXEC_LANES = 4 };
+
+#define MO_EXEC_WANTS_DEFAULTS                                                 \
+    {                                                                          \
+        .backend = "auto", .precision = "f32", .lanes = MO_EXEC_LANES          \
+    }
+
+/* A GPU takes its time to wake up: where one is wanted by name, this is begun
+ * beside whatever is done until mo_exec_awake.  What fails is told by
+ * mo_exec_backends_choose. */
+typedef struct mo_exec_waking {
+    pthread_t thread;
+    bool begun;
+} mo_exec_waking;
+
+void mo_exec_wake(const mo_exec_wants *wants, mo_exec_waking *waking);
+void mo_exec_awake(mo_exec_waking *waking);
+
+/* The rows of an option table. */
+#define MO_EXEC_WANTS_OPTIONS(wants)                                           \
+    { 0,                                                                       \
+      "backend",                                                               \
+      "B",                                                                     \
+      "run on cpu threads or cuda; auto: as devices are",                      \
+      MO_OPTION_TEXT,                                                          \
+      .to = &(wants)->backend,                                                 \
+      .choices = "cpu|cuda|auto" },                                            \
+        { 0,                                                                   \
+          "precision",                                                         \
+          "P",                                                                 \
+          "what floats become inside; f32",                                    \
+          MO_OPTION_TEXT,                                                      \
+          .to = &(wants)->precision,                                           \
+          .choices = "f32|tf32|f16|bf16" },                                    \
+        { 0,                                                                   \
+          "cache",                                                             \
+          "DIR|none",                                                          \
+          "of kernels and choices; the user's own",                            \
+          MO_OPTION_TEXT,                                                      \
+          .to = &(wants)->cache },                                             \
+        { 0,                                                                   \
+          "emulate",                                                           \
+          "SMS,SMS",                                                           \
+          "devices are parts of one GPU, of so many SMs each",                 \
+          MO_OPTION_TEXT,                                                      \
+          .to = &(wants)->emulate },                                           \
+        { 0,                                                                   \
+          "no-measure",                                                        \
+          NULL,                                                                \
+          "do not try which kernels are fastest",                              \
+          MO_OPTION_FLAG,                                                      \
+          .to = &(wants)->no_measure },                                        \
+        { 0,                                                                   \
+          "eager",                                                             \
+          NULL,                                                                \
+          "GPUs: call by call, nothing recorded",                              \
+          MO_OPTION_FLAG,                                                      \
+          .to = &(wants)->eager },                                             \
+    {                                                                          \
+        0, "lanes", "N", "GPUs: how many calls may run side by side, 4",       \
+            MO_OPTION_INT, .to = &(wants)->lanes, .min = 1,                    \
+                           .max = MO_PLAN_MAX_LANES                            \
+    }
+
+/* By device: what it runs on, and the number of its GPU.  Where backend is auto
+ * and there is no GPU to use, all run on the CPU, and no_gpu says why; where it
+ * is cuda that is an error.  Numbers and no_gpu begin as zeros. */
+mo_status mo_exec_backends_choose(const mo_cluster *cluster,
+                                  const mo_exec_wants *wants,
+                                  const mo_backend **backends, int *gpus,
+                                  mo_error *no_gpu, mo_error *err);
+
+/* Says which devices are none of the processors they run on, why if no_gpu
+ * knows, and which share a GPU. */
+void mo_exec_backends_tell(const mo_cluster *cluster,
+                           const mo_backend *const *backends,
+                           const mo_unit_options *units, const mo_error *no_gpu,
+                           const mo_talk *talk);
+
+/* What floats are in memory, and in products. */
+mo_elem mo_exec_reals(const mo_exec_wants *wants);
+mo_precision mo_exec_products(const mo_exec_wants *wants);
+
+/* How far off outputs may be where nobody says. */
+double mo_exec_tolerance(const mo_exec_wants *wants, const mo_plan *plan);
+
+#endif

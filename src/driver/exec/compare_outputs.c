@@ -1,0 +1,162 @@
+#include <config.h>
+
+#include "driver/exec/compare_outputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "exec/tensor/tensor_compare.h"
+#include "exec/tensor/npy.h"
+
+enum { PATH_SIZE = 4096, LINE_SIZE = 512 };
+
+mo_status mo_exec_comparison_begin(const mo_plan *plan, mo_exec_comparison *c,
+                                   mo_error *err)
+{
+    *c = (mo_exec_comparison){
+        .errors = calloc((size_t) plan->n_outputs + 1, sizeof *c->errors),
+        .max_error = NAN,
+    };
+    if (!c->errors)
+        return mo_fail_memory(err);
+    for (int i = 0; i < plan->n_outputs; i++)
+        c->errors[i] = NAN;
+    return MO_OK;
+}
+
+void mo_exec_comparison_clear(mo_exec_comparison *c)
+{
+    free(c->errors);
+    *c = (mo_exec_comparison){ .max_error = NAN };
+}
+
+static void compare(const mo_dense *is, const mo_dense *wanted, int output,
+                    const char *with, mo_exec_comparison *c)
+{
+    mo_difference d = mo_compare(is, wanted);
+    bool any = d.same_shape && mo_desc_elements(&is->desc) > 0;
+
+    if (!(d.relative <= c->errors[output]))
+        c->errors[output] = d.relative;
+    if (d.relative <= c->max_error)
+        return;
+    c->max_error = d.relative;
+    c->worst = output;
+    c->at = d.at;
+    c->same_shape = d.same_shape;
+    c->is = any ? mo_dense_at(is, d.at) : NAN;
+    c->wanted = any ? mo_dense_at(wanted, d.at) : NAN;
+    c->with = with;
+}
+
+mo_status mo_exec_compare_files(const char *folder, const mo_plan *plan,
+                                const mo_run_result *result,
+                                mo_exec_comparison *c, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
+        char path[PATH_SIZE];
+        mo_dense wanted = { 0 };
+
+        if (snprintf(path, sizeof path, "%s/output%d.npy", folder, i) >=
+            (int) sizeof path)
+            return mo_fail(err, MO_E_INPUT,
+                           "the path of --reference is too "
+                           "long");
+        status = mo_npy_read(path, &wanted, err);
+        if (status == MO_OK)
+            compare(&result->outputs[i], &wanted, i, folder, c);
+        mo_dense_clear(&wanted);
+    }
+    return status;
+}
+
+/* Whichever device it is: what it computes is the same. */
+static int device_here(const mo_exec_units *units)
+{
+    int device = 0;
+
+    while (device < units->n - 1 && units->rank_of[device] != 0)
+        device++;
+    return device;
+}
+
+static mo_status run_single(const mo_plan *plan, const mo_exec_units *units,
+                            const mo_exec_inputs *inputs, mo_run_result *result,
+                            mo_error *err)
+{
+    const mo_world_options world_options = { 0 };
+    int *here = calloc((size_t) units->n + 1, sizeof *here);
+    const mo_backend **backends =
+        calloc((size_t) units->n + 1, sizeof *backends);
+    mo_run_options options = {
+        .transport = &mo_transport_local,
+        .backends = backends,
+        .units = units->options,
+        .rank_of = here,
+        .inputs = inputs->values,
+        .runs = 1,
+    };
+    mo_status status =
+        here && backends
+            ? mo_transport_local.open(&world_options, &options.world, err)
+            : mo_fail_memory(err);
+
+    for (int k = 0; backends && k < units->n; k++)
+        backends[k] = &mo_backend_cpu;
+    if (status == MO_OK) {
+        status = mo_run_plan(plan, &options, result, err);
+        mo_transport_local.close(options.world);
+    }
+    free(backends);
+    free(here);
+    return status;
+}
+
+mo_status mo_exec_compare_single(const mo_exec_options *o,
+                                 const mo_exec_job *job,
+                                 const mo_exec_units *units,
+                                 const mo_exec_inputs *inputs,
+                                 const mo_run_result *result,
+                                 mo_exec_comparison *c, mo_error *err)
+{
+    mo_run_result single = { 0 };
+    mo_plan *plan = NULL;
+    mo_status status =
+        mo_exec_job_single(o, job, device_here(units), &plan, err);
+
+    if (status == MO_OK)
+        status = mo_exec_units_fit(units, plan, 0, err);
+    if (status == MO_OK)
+        status = run_single(plan, units, inputs, &single, err);
+    for (int i = 0; status == MO_OK && i < plan->n_outputs; i++)
+        compare(&result->outputs[i], &single.outputs[i], i,
+                "a run on one device", c);
+    mo_run_result_clear(&single);
+    mo_plan_free(plan);
+    return status;
+}
+
+bool mo_exec_comparison_tell(const mo_exec_options *o, const mo_plan *plan,
+                             const mo_exec_comparison *c)
+{
+    char name[LINE_SIZE], with[LINE_SIZE];
+
+    if (isnan(c->max_error) || c->max_error <= o->tolerance)
+        return false;
+    mo_utf8_visible(name, sizeof name, plan->outputs[c->worst].name);
+    mo_utf8_visible(with, sizeof with, c->with);
+    if (!c->same_shape)
+        fprintf(stderr, "%s: output %d '%s' has another shape than in %s\n",
+                o->talk.command, c->worst, name, with);
+    else
+        fprintf(stderr,
+                "%s: output %d '%s' differs from %s: element %lld is %.9g, "
+                "not %.9g (error %.3g, tolerance %g)\n",
+                o->talk.command, c->worst, name, with, (long long) c->at, c->is,
+                c->wanted, c->max_error, o->tolerance);
+    return true;
+}

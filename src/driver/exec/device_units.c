@@ -1,0 +1,232 @@
+#include <config.h>
+
+#include "driver/exec/device_units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel_for.h"
+#include "base/utf8.h"
+#include "driver/exec/emulate.h"
+#include "base/host.h"
+#include "report/format_units.h"
+
+enum { LINE_SIZE = 512 };
+
+void mo_exec_units_clear(mo_exec_units *units)
+{
+    free(units->rank_of);
+    free(units->options);
+    free(units->backends);
+    free(units->lanes);
+    free(units->nest);
+    free(units->keen);
+    free(units->parts);
+    *units = (mo_exec_units){ 0 };
+}
+
+static bool has_ranks(const mo_cluster *cluster)
+{
+    for (int k = 0; k < cluster->n_devices; k++)
+        if (cluster->devices[k].rank >= 0)
+            return true;
+    return false;
+}
+
+/* One process has all devices, whatever ranks the cluster speaks of. */
+static mo_status find_ranks(const mo_cluster *cluster, int n_ranks,
+                            int *rank_of, mo_error *err)
+{
+    int n = cluster->n_devices;
+
+    if (n_ranks > 1 && n_ranks < n && !has_ranks(cluster))
+        return mo_fail(err, MO_E_INPUT,
+                       "the cluster has %d devices, but there are %d ranks; "
+                       "start %d, or give devices a rank",
+                       n, n_ranks, n);
+    for (int k = 0; k < n && n_ranks > 1; k++) {
+        const mo_device *device = &cluster->devices[k];
+
+        rank_of[k] = device->rank >= 0 ? device->rank : k;
+        if (rank_of[k] >= n_ranks)
+            return mo_fail(err, MO_E_INPUT,
+                           "device '%.80s' belongs to rank %d, but there are "
+                           "%d ranks; start more, or give it another rank",
+                           device->id, rank_of[k], n_ranks);
+    }
+    return MO_OK;
+}
+
+static int count_local(const mo_exec_units *units, int rank)
+{
+    int count = 0;
+
+    for (int k = 0; k < units->n; k++)
+        count += units->rank_of[k] == rank;
+    return count;
+}
+
+/* What is left to each device that does not say.  Where a launcher binds
+ * processes, the processors we may use are ours alone. */
+static int share(const mo_exec_units *units, int rank)
+{
+    int cores = mo_team_cores(), processes = mo_machine_processes();
+    int local = count_local(units, rank);
+
+    if (cores >= processes && cores == mo_machine_processors())
+        cores /= processes;
+    return local > 0 && cores > local ? cores / local : 1;
+}
+
+static void set_unit(const mo_device *device, const mo_exec_wants *wants,
+                     int fallback, mo_unit_options *unit)
+{
+    int wanted = wants->threads > 0 ? (int) wants->threads : device->threads;
+    const char *cache = wants->cache;
+
+    if (wanted > MO_UNIT_MOST_THREADS)
+        wanted = MO_UNIT_MOST_THREADS;
+    *unit = (mo_unit_options){
+        .threads = wanted > 0 ? wanted : fallback,
+        .cpus = device->cpus,
+        .n_cpus = device->n_cpus,
+        .precision = mo_exec_products(wants),
+        .cache = cache && strcmp(cache, "none") == 0 ? "" : cache,
+        .measure = !wants->no_measure,
+    };
+}
+
+void mo_exec_units_suit(mo_exec_units *units, int device,
+                        const mo_exec_wants *wants)
+{
+    bool apart = units->backends[device]->apart;
+
+    units->lanes[device] = apart ? (int) wants->lanes : 1;
+    units->keen[device] = apart;
+    units->nest[device] = !apart;
+}
+
+static mo_status set_units(const mo_cluster *cluster, int rank,
+                           const mo_exec_wants *wants, mo_exec_units *units,
+                           mo_error *err)
+{
+    int *gpus = calloc((size_t) units->n, sizeof *gpus);
+    int each = share(units, rank);
+    mo_status status =
+        gpus ? mo_exec_backends_choose(cluster, wants, units->backends, gpus,
+                                       &units->no_gpu, err)
+             : mo_fail_memory(err);
+
+    for (int k = 0; k < units->n && status == MO_OK; k++) {
+        set_unit(&cluster->devices[k], wants, each, &units->options[k]);
+        units->options[k].gpu = gpus[k];
+        mo_exec_units_suit(units, k, wants);
+    }
+    free(gpus);
+    return status;
+}
+
+/* All of them on the first GPU, whatever the cluster says of others. */
+static mo_status divide(const mo_cluster *cluster, const char *spec,
+                        int n_ranks, mo_exec_units *units, mo_error *err)
+{
+    mo_status status =
+        mo_emulate_parts(spec, cluster, n_ranks, &units->parts, err);
+
+    for (int k = 0; k < units->n && status == MO_OK; k++) {
+        units->options[k].gpu = 0;
+        units->options[k].parts = units->parts;
+        units->options[k].n_parts = units->n;
+        units->options[k].part = k;
+    }
+    return status;
+}
+
+mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
+                             const mo_exec_wants *wants, mo_exec_units *units,
+                             mo_error *err)
+{
+    size_t n = (size_t) cluster->n_devices;
+    mo_status status;
+
+    units->n = cluster->n_devices;
+    units->rank_of = calloc(n, sizeof *units->rank_of);
+    units->options = calloc(n, sizeof *units->options);
+    units->backends = calloc(n, sizeof *units->backends);
+    units->lanes = calloc(n, sizeof *units->lanes);
+    units->keen = calloc(n, sizeof *units->keen);
+    units->nest = calloc(n, sizeof *units->nest);
+    if (!units->rank_of || !units->options || !units->backends ||
+        !units->lanes || !units->keen || !units->nest)
+        return mo_fail_memory(err);
+    status = find_ranks(cluster, n_ranks, units->rank_of, err);
+    if (status == MO_OK)
+        status = set_units(cluster, rank, wants, units, err);
+    if (status == MO_OK && wants->emulate)
+        status = divide(cluster, wants->emulate, n_ranks, units, err);
+    return status;
+}
+
+/* The first processor of the list that is not ours to use, or -1. */
+static int missing_processor(const mo_unit_options *unit)
+{
+    for (int i = 0; i < unit->n_cpus; i++)
+        if (!mo_machine_may_use(unit->cpus[i]))
+            return unit->cpus[i];
+    return -1;
+}
+
+static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
+                         int rank, const mo_talk *talk)
+{
+    for (int k = 0; k < units->n && !talk->quiet; k++) {
+        int missing = missing_processor(&units->options[k]);
+        char id[LINE_SIZE];
+
+        if (units->rank_of[k] == rank && missing >= 0)
+            fprintf(stderr,
+                    "%s: device %s should run on processor %d, which is not "
+                    "there for us: its threads run anywhere\n",
+                    talk->command,
+                    mo_utf8_visible(id, sizeof id, cluster->devices[k].id),
+                    missing);
+    }
+}
+
+void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
+                        int rank, const mo_talk *talk)
+{
+    mo_exec_backends_tell(cluster, units->backends, units->options,
+                          &units->no_gpu, talk);
+    tell_missing(units, cluster, rank, talk);
+}
+
+/* Weights are mapped and packed: the copies count, the files do not.  What has
+ * memory of its own says itself when it is too small. */
+mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
+                            int rank, mo_error *err)
+{
+    int64_t left = mo_machine_memory_bytes(), need = 0;
+    char wanted[MO_UNIT_SIZE], there[MO_UNIT_SIZE];
+
+    for (int k = 0; k < plan->n_devices; k++) {
+        const mo_plan_device *device = &plan->devices[k];
+
+        if (units->rank_of[k] != rank || units->backends[k]->apart)
+            continue;
+        if (device->arena_bytes > INT64_MAX - need ||
+            device->weight_bytes > INT64_MAX - need - device->arena_bytes)
+            need = INT64_MAX;
+        else
+            need += device->arena_bytes + device->weight_bytes;
+    }
+    if (need <= left)
+        return MO_OK;
+    return mo_fail(err, MO_E_MEMORY,
+                   "the devices of this process need %s of memory, and the "
+                   "machine has %s left; run on more machines, or smaller "
+                   "inputs",
+                   mo_unit_bytes((double) need, wanted),
+                   mo_unit_bytes((double) left, there));
+}

@@ -1,0 +1,58 @@
+#include <config.h>
+
+#include "driver/exec/exchange_units.h"
+
+#include "cost/cluster.h"
+
+/* A GPU of another rank, which nobody here calls: this program may have been
+ * built without any. */
+static const mo_backend elsewhere = { .name = "cuda", .apart = true };
+
+/* By device, whether it is a GPU.  As long as it can be: ranks may have been
+ * given clusters of other sizes, which is found out later. */
+typedef struct telling {
+    bool apart[MO_MAX_DEVICES];
+} telling;
+
+_Static_assert(sizeof(bool) == 1, "they travel as bytes");
+
+/* At rank 0: everybody's own. */
+static mo_status hear_all(const mo_transport *transport, mo_world *world,
+                          const mo_exec_units *units, telling *all,
+                          mo_error *err)
+{
+    mo_status status = MO_OK;
+    telling theirs;
+
+    for (int r = 1; r < transport->n_ranks(world) && status == MO_OK; r++) {
+        status = transport->collect(world, r, &theirs, sizeof theirs, err);
+        for (int k = 0; k < units->n && status == MO_OK; k++)
+            if (units->rank_of[k] == r)
+                all->apart[k] = theirs.apart[k];
+    }
+    return status;
+}
+
+mo_status mo_exec_agree(const mo_transport *transport, mo_world *world,
+                        const mo_exec_wants *wants, mo_exec_units *units,
+                        mo_error *err)
+{
+    int rank = transport->rank(world);
+    telling all = { { false } };
+    mo_status status;
+
+    if (transport->n_ranks(world) == 1)
+        return MO_OK;
+    for (int k = 0; k < units->n; k++)
+        all.apart[k] = units->backends[k]->apart;
+    status = rank == 0 ? hear_all(transport, world, units, &all, err)
+                       : transport->collect(world, rank, &all, sizeof all, err);
+    if (status == MO_OK)
+        status = transport->spread(world, &all, sizeof all, err);
+    for (int k = 0; k < units->n && status == MO_OK; k++)
+        if (units->rank_of[k] != rank) {
+            units->backends[k] = all.apart[k] ? &elsewhere : &mo_backend_cpu;
+            mo_exec_units_suit(units, k, wants);
+        }
+    return status;
+}

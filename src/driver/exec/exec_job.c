@@ -1,0 +1,287 @@
+#include <config.h>
+
+#include "driver/exec/exec_job.h"
+
+#include <ctype.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/host.h"
+#include "exec/plan/verify/verify.h"
+#include "ingest/read.h"
+#include "ingest/work/weight_attrs.h"
+
+enum { ROOT_SIZE = 64, FIRST_BYTES = 4096 };
+
+void mo_exec_job_clear(mo_exec_job *job)
+{
+    mo_plan_free(job->plan);
+    mo_constants_free(job->constants);
+    free(job->folder);
+    mo_review_clear(&job->review);
+    *job = (mo_exec_job){ 0 };
+}
+
+/* Does the file begin as XML does?  What cannot be read is told by whoever
+ * reads it. */
+static bool looks_like_xml(const char *path)
+{
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    char bytes[FIRST_BYTES];
+    size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0, i = 0;
+
+    if (file)
+        fclose(file);
+    if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+        i = 3;
+    while (i < n && isspace((unsigned char) bytes[i]))
+        i++;
+    return i < n && bytes[i] == '<';
+}
+
+/* Solvers write XML, too: the root element tells. */
+static bool is_graph(const char *path)
+{
+    char root[ROOT_SIZE] = "";
+    mo_input *input;
+    const mo_format *format = mo_formats;
+
+    if (!looks_like_xml(path) || mo_input_open(path, &input, NULL) != MO_OK)
+        return false;
+    if (mo_read_root(input, root, sizeof root, NULL) != MO_OK)
+        root[0] = '\0';
+    mo_input_close(input);
+    while (format->name && strcmp(format->root, root) != 0)
+        format++;
+    return format->name != NULL;
+}
+
+/* The first CPU, else the first device. */
+static int first_cpu(const mo_cluster *cluster)
+{
+    for (int k = 0; k < cluster->n_devices; k++)
+        if (cluster->devices[k].is_cpu)
+            return k;
+    return 0;
+}
+
+/* What fits is the plan's to say: it knows exactly. */
+static mo_status load_graph(const mo_exec_options *o, const char *path,
+                            mo_exec_job *job, mo_error *err)
+{
+    mo_review *r = &job->review;
+    mo_prepare p = o->prepare;
+    int *device, n;
+    mo_status status;
+
+    if (!p.load.cluster)
+        p.load.cluster = "cpu";
+    p.memory = "none";
+    status = mo_review_instance(&p, path, path, &o->talk, r, err);
+    if (status != MO_OK)
+        return status;
+    n = r->made.loaded.instance->n;
+    device = calloc((size_t) n + 1, sizeof *device);
+    if (!device)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++)
+        device[i] = first_cpu(r->made.loaded.cluster);
+    status = mo_judge_placement(r->made.loaded.instance, &r->regime, device,
+                                &r->judgement, err);
+    free(device);
+    return status;
+}
+
+static mo_status find_folder(mo_exec_job *job, mo_error *err)
+{
+    char *copy = strdup(job->review.located.graph);
+
+    job->folder = copy ? strdup(dirname(copy)) : NULL;
+    free(copy);
+    return job->folder ? MO_OK : mo_fail_memory(err);
+}
+
+mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
+                           mo_exec_job *job, mo_error *err)
+{
+    const mo_review_source from = { &o->prepare, o->graph, MO_ANSWER_TOLERANCE,
+                                    &o->talk };
+    mo_status status;
+
+    job->alone = is_graph(path);
+    if (job->alone && o->graph)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s is a graph already; leave --graph out", path);
+    status = job->alone ? load_graph(o, path, job, err)
+                        : mo_review_file(&from, path, &job->review, err);
+    job->valid = mo_judgement_valid(&job->review.judgement);
+    if (status == MO_OK && job->valid)
+        status = find_folder(job, err);
+    return status;
+}
+
+/* Who hears of ops that cannot be run.  The first is kept back until there is a
+ * second: the only one is the error that the command ends with. */
+typedef struct listener {
+    const char *command, *path;
+    int n;
+    mo_error first;
+} listener;
+
+static void say(const listener *to, const mo_error *cannot)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    fprintf(stderr, "%s: %s\n", to->command,
+            mo_error_format(cannot, text, sizeof text));
+}
+
+static void tell_op(void *context, int line, const char *what)
+{
+    listener *to = context;
+    mo_error cannot = { 0 };
+
+    mo_fail_at(&cannot, MO_E_SUPPORT, to->path, line, "%s", what);
+    if (to->n++ == 0) {
+        to->first = cannot;
+        return;
+    }
+    if (to->n == 2)
+        say(to, &to->first);
+    say(to, &cannot);
+}
+
+/* units: NULL for what any CPU runs. */
+static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
+                           const mo_exec_units *units,
+                           const mo_schedule *schedule, listener *to,
+                           mo_plan **plan, mo_error *err)
+{
+    const mo_prepared *made = &job->review.made;
+    const mo_plan_source source = {
+        .fine = made->fine,
+        .placed = made->coarse ? made->coarse : made->fine,
+        .map = made->coarse ? made->map : NULL,
+        .instance = made->loaded.instance,
+        .schedule = schedule,
+        .constants = job->constants,
+        .fuse = !o->no_fuse,
+        .as_placed = o->as_placed,
+        .layout = !o->no_layout,
+        .keen = units && !o->no_fuse ? units->keen : NULL,
+        .attend = units && !o->no_fuse ? units->keen : NULL,
+        .nest = units && !o->no_fuse ? units->nest : NULL,
+        .lanes = units ? units->lanes : NULL,
+        .reals = units ? mo_exec_reals(&o->wants) : MO_F32,
+        .cannot = to ? tell_op : NULL,
+        .context = to,
+    };
+    mo_status status = mo_plan_make(&source, plan, err);
+
+    if (status == MO_OK)
+        status = mo_plan_verify(*plan, err);
+    return status;
+}
+
+/* Weights that are made up lie in memory, and packed copies of them: known to
+ * be too much before the first is made. */
+static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
+{
+    int64_t left = mo_machine_memory_bytes() / 2, need = 0;
+
+    for (int i = 0; i < g->n_ops; i++) {
+        bool made_up = random || mo_told_weights(g->ops[i].attrs).length > 0;
+        int64_t bytes = g->ops[i].weight_bytes;
+
+        if (made_up && bytes > left - need)
+            return mo_fail(err, MO_E_MEMORY,
+                           "has weights that would be made up and need more "
+                           "memory than this machine has left; run a smaller "
+                           "network");
+        if (made_up && bytes > 0)
+            need += bytes;
+    }
+    return MO_OK;
+}
+
+mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
+                           bool speaks, mo_exec_job *job, mo_error *err)
+{
+    const char *graph = job->review.located.graph;
+    bool random = o->weights != MO_EXEC_NO_SEED;
+    const mo_constants_options options = {
+        .folder = job->folder,
+        .random = random,
+        .seed = random ? (uint64_t) o->weights : 0,
+    };
+    listener to = { .command = o->talk.command, .path = graph };
+    double begin = mo_talk_seconds();
+    mo_status status = check_made_up(job->review.made.fine, random, err);
+
+    if (status == MO_OK)
+        status = mo_constants_new(job->review.made.fine, &options,
+                                  &job->constants, err);
+    if (status == MO_OK)
+        status = make_plan(o, job, units, job->review.judgement.schedule,
+                           speaks ? &to : NULL, &job->plan, err);
+    if (status != MO_OK)
+        mo_error_place(err, graph, 0);
+    else
+        mo_talk_say(&o->talk, "planned %d calls and %d transfers in %.2f s",
+                    job->plan->n_calls, job->plan->n_transfers,
+                    mo_talk_seconds() - begin);
+    return status;
+}
+
+mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
+                            uint64_t *digest, mo_error *err)
+{
+    mo_digest *all = mo_digest_new();
+    uint64_t graph = 0;
+    mo_status status = all ? mo_graph_digest(job->review.made.fine, &graph, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        mo_digest_int(all, (int64_t) graph);
+        mo_digest_int(all, (int64_t) mo_constants_sample(job->constants));
+        mo_digest_int(all, o->weights);
+        mo_digest_int(all, o->seed);
+        mo_digest_text(all, o->wants.precision);
+        *digest = mo_digest_value(all);
+    }
+    mo_digest_free(all);
+    return status;
+}
+
+mo_status mo_exec_job_another(const mo_exec_options *o, const mo_exec_job *job,
+                              const mo_exec_units *units, mo_plan **plan,
+                              mo_error *err)
+{
+    return make_plan(o, job, units, job->review.judgement.schedule, NULL, plan,
+                     err);
+}
+
+mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
+                             int device, mo_plan **plan, mo_error *err)
+{
+    const mo_instance *x = job->review.made.loaded.instance;
+    int *devices = calloc((size_t) x->n + 1, sizeof *devices);
+    mo_schedule *schedule = NULL;
+    mo_status status;
+
+    if (!devices)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n; i++)
+        devices[i] = device;
+    status = mo_schedule_new(x, &job->review.regime, devices, &schedule, err);
+    if (status == MO_OK)
+        status = mo_schedule_shift(x, schedule, err);
+    if (status == MO_OK)
+        status = make_plan(o, job, NULL, schedule, NULL, plan, err);
+    mo_schedule_free(schedule);
+    free(devices);
+    return status;
+}

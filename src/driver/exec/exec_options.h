@@ -1,0 +1,44 @@
+/*
+ * exec.h - what moirai-exec was told, for the files it is made of.
+ */
+#ifndef MO_DRIVER_EXEC_EXEC_OPTIONS_H
+#define MO_DRIVER_EXEC_EXEC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/option.h"
+#include "driver/exec/backend_choice.h"
+#include "driver/exec/launch_options.h"
+#include "driver/output_files.h"
+#include "driver/prepare.h"
+#include "driver/log.h"
+
+enum { MO_EXEC_REPORT, MO_EXEC_TRACE, MO_EXEC_PLAN, MO_EXEC_OUTPUTS };
+
+enum { MO_EXEC_NO_SEED = -1, MO_EXEC_WARM_UPS = 5 };
+
+typedef struct mo_exec_options {
+    mo_prepare prepare;
+    const char *graph;
+    mo_option_list inputs;
+    int64_t seed;    /* of inputs */
+    int64_t weights; /* seed of those that are missing, or MO_EXEC_NO_SEED */
+    const char *transport;
+    mo_job_options job; /* the other ranks */
+    mo_exec_wants wants;
+    bool no_fuse, no_layout; /* plain plans, for comparison */
+    bool as_placed;          /* as in mo_plan_source */
+    int64_t runs;
+    bool dry_run;
+    const char *output; /* a folder, or NULL */
+    bool check;
+    const char *reference; /* a folder, or NULL */
+    double tolerance;      /* negative: as the precision allows */
+    bool json;
+    mo_output outputs[MO_EXEC_OUTPUTS];
+    mo_talk talk;
+    int code; /* to leave with when nothing failed */
+} mo_exec_options;
+
+#endif

@@ -1,0 +1,221 @@
+#include <config.h>
+
+#include "driver/exec/input_tensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/random.h"
+#include "exec/tensor/npy.h"
+#include "ingest/operator.h"
+
+enum { BOOLEANS = 2, UNKNOWN = -1, CONVERSIONS = 3 };
+
+void mo_exec_inputs_clear(mo_exec_inputs *inputs)
+{
+    for (int i = 0; i < inputs->n && inputs->values; i++)
+        mo_dense_clear(&inputs->values[i]);
+    free(inputs->values);
+    *inputs = (mo_exec_inputs){ 0 };
+}
+
+/* The input of that name, or of that number. */
+static int find_input(const mo_plan *plan, const char *text, size_t length)
+{
+    int64_t number;
+
+    for (int i = 0; i < plan->n_inputs; i++)
+        if (strlen(plan->inputs[i].name) == length &&
+            memcmp(plan->inputs[i].name, text, length) == 0)
+            return i;
+    if (mo_number_read_int(text, length, &number) == MO_NUMBER_OK &&
+        number >= 0 && number < plan->n_inputs)
+        return (int) number;
+    return UNKNOWN;
+}
+
+/* "NAME=FILE"; a name may have '=' in it.  The only input needs no name. */
+static int split(const mo_plan *plan, const char *text, const char **file)
+{
+    for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
+        int input = find_input(plan, text, (size_t) (at - text));
+
+        *file = at + 1;
+        if (input != UNKNOWN)
+            return input;
+    }
+    *file = text;
+    return plan->n_inputs == 1 && !strchr(text, '=') ? 0 : UNKNOWN;
+}
+
+static mo_status refuse(const mo_plan *plan, const char *text, mo_error *err)
+{
+    char names[512] = "";
+    size_t n = 0;
+
+    for (int i = 0; i < plan->n_inputs && n < sizeof names; i++)
+        n += (size_t) snprintf(names + n, sizeof names - n, "%s%.60s",
+                               i > 0 ? ", " : "", plan->inputs[i].name);
+    return mo_fail(err, MO_E_USAGE,
+                   "--input %.200s names no input; write NAME=FILE with a "
+                   "name or number of: %s",
+                   text, plan->n_inputs > 0 ? names : "none at all");
+}
+
+/* files[i]: the file of input i, or NULL. */
+static mo_status find_files(const mo_option_list *list, const mo_plan *plan,
+                            const char **files, mo_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *file;
+        int input = split(plan, list->items[i], &file);
+
+        if (input == UNKNOWN)
+            return refuse(plan, list->items[i], err);
+        if (files[input])
+            return mo_fail(err, MO_E_USAGE,
+                           "input '%.80s' is given twice: %.200s and %.200s",
+                           plan->inputs[input].name, files[input], file);
+        files[input] = file;
+    }
+    return MO_OK;
+}
+
+/* numpy has no bf16. */
+static mo_status narrow(const mo_desc *desc, mo_dense *value, mo_error *err)
+{
+    mo_dense narrower = { 0 };
+    mo_status status = mo_dense_new(desc, &narrower, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int64_t i = 0; i < mo_desc_elements(desc); i++)
+        mo_dense_put(&narrower, i, mo_dense_at(value, i));
+    mo_dense_clear(value);
+    *value = narrower;
+    return MO_OK;
+}
+
+static mo_status read_file(const char *file, const mo_plan_input *input,
+                           mo_dense *value, mo_error *err)
+{
+    char is[MO_DESC_TEXT_SIZE], wanted[MO_DESC_TEXT_SIZE];
+    mo_status status = mo_npy_read(file, value, err);
+
+    if (status != MO_OK || mo_desc_equal(&value->desc, &input->desc))
+        return status;
+    if (input->desc.elem == MO_BF16 && value->desc.elem == MO_F32 &&
+        mo_shape_equal(&value->desc.shape, &input->desc.shape))
+        return narrow(&input->desc, value, err);
+    return mo_fail_at(err, MO_E_INPUT, file, 0,
+                      "is %s, but input '%.80s' is %s; save it like that",
+                      mo_desc_say(&value->desc, is), input->name,
+                      mo_desc_say(&input->desc, wanted));
+}
+
+/* Rows of the table that op gathers from with what it reads at port, or
+ * INT64_MAX where it does something else with it. */
+static int64_t table_rows(const mo_graph *g, int op, int port)
+{
+    const mo_operator *known =
+        g->ops[op].type ? mo_operator_find(g->ops[op].type) : NULL;
+    mo_shape table;
+
+    if (!known || port != 1 || strcmp(known->name, "Gather") != 0)
+        return INT64_MAX;
+    for (int f = g->feed_start[op]; f < g->feed_start[op + 1]; f++)
+        if (g->feeds[f].dst_port == 0 &&
+            mo_shape_at(g->ops[g->feeds[f].from].shape, 0, &table) &&
+            table.rank > 0)
+            return table.dims[0];
+    return INT64_MAX;
+}
+
+static bool is_conversion(const mo_graph *g, int op)
+{
+    const mo_operator *known =
+        g->ops[op].type ? mo_operator_find(g->ops[op].type) : NULL;
+
+    return known && strcmp(known->name, "Convert") == 0;
+}
+
+/* The smallest table that is indexed with what op makes, or with what becomes
+ * of it in a few conversions. */
+static int64_t indices_below(const mo_graph *g, int op, int conversions)
+{
+    int64_t below = INT64_MAX;
+
+    for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++) {
+        int to = g->edges[e].to;
+        int64_t rows = conversions > 0 && is_conversion(g, to)
+                           ? indices_below(g, to, conversions - 1)
+                           : table_rows(g, to, g->edges[e].dst_port);
+
+        below = rows < below ? rows : below;
+    }
+    return below;
+}
+
+static mo_status make_up(const mo_exec_options *o, const mo_graph *g,
+                         const mo_plan_input *input, int number,
+                         mo_dense *value, mo_error *err)
+{
+    uint64_t seed = mo_random_seed((uint64_t) o->seed, (uint64_t) number);
+    mo_status status = mo_dense_new(&input->desc, value, err);
+    int op = mo_graph_find(g, input->name);
+    int64_t below = INT64_MAX;
+
+    if (status != MO_OK)
+        return status;
+    if (!mo_elem_is_real(input->desc.elem) && op >= 0 && op < g->n_ops)
+        below = indices_below(g, op, CONVERSIONS);
+    mo_dense_random(value, seed, 1, below < INT64_MAX ? below : BOOLEANS);
+    return MO_OK;
+}
+
+static bool is_read_by(const mo_plan *plan, const mo_plan_input *input,
+                       const int *rank_of, int rank)
+{
+    for (int i = 0; i < input->n_values; i++)
+        if (rank_of[plan->values[input->values[i]].device] == rank)
+            return true;
+    return false;
+}
+
+/* What others read is read here only so that they can be told of another value
+ * that this rank was given: it need not be here. */
+static void read_for_others(const char *file, const mo_plan_input *input,
+                            mo_dense *value)
+{
+    if (read_file(file, input, value, NULL) == MO_OK)
+        return;
+    mo_dense_clear(value);
+}
+
+mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
+                              const mo_plan *plan, const int *rank_of, int rank,
+                              bool all, mo_exec_inputs *inputs, mo_error *err)
+{
+    size_t room = (size_t) plan->n_inputs + 1;
+    const char **files = calloc(room, sizeof *files);
+    mo_status status;
+
+    inputs->values = calloc(room, sizeof *inputs->values);
+    inputs->n = plan->n_inputs;
+    status = files && inputs->values ? find_files(&o->inputs, plan, files, err)
+                                     : mo_fail_memory(err);
+    for (int i = 0; i < plan->n_inputs && status == MO_OK; i++) {
+        const mo_plan_input *input = &plan->inputs[i];
+
+        if (all || is_read_by(plan, input, rank_of, rank))
+            status = files[i]
+                         ? read_file(files[i], input, &inputs->values[i], err)
+                         : make_up(o, g, input, i, &inputs->values[i], err);
+        else if (files[i])
+            read_for_others(files[i], input, &inputs->values[i]);
+    }
+    free(files);
+    return status;
+}

@@ -1,0 +1,67 @@
+#include <config.h>
+
+#include "driver/exec/output_npy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "exec/tensor/npy.h"
+
+/* Room for "/output" and a number. */
+enum { NAME_SIZE = 32 };
+
+void mo_exec_files_clear(mo_exec_files *files)
+{
+    if (files->outputs)
+        mo_outputs_abandon(files->outputs, files->n);
+    for (int i = 0; i < files->n && files->paths; i++)
+        free(files->paths[i]);
+    free(files->paths);
+    free(files->outputs);
+    *files = (mo_exec_files){ 0 };
+}
+
+static mo_status name_files(const char *folder, int n, mo_exec_files *files,
+                            mo_error *err)
+{
+    size_t room = strlen(folder) + NAME_SIZE;
+
+    files->outputs = calloc((size_t) n + 1, sizeof *files->outputs);
+    files->paths = calloc((size_t) n + 1, sizeof *files->paths);
+    if (!files->outputs || !files->paths)
+        return mo_fail_memory(err);
+    files->n = n;
+    for (int i = 0; i < n; i++) {
+        files->paths[i] = malloc(room);
+        if (!files->paths[i])
+            return mo_fail_memory(err);
+        snprintf(files->paths[i], room, "%s/output%d.npy", folder, i);
+        files->outputs[i] =
+            (mo_output){ .option = "--output", .path = files->paths[i] };
+    }
+    return MO_OK;
+}
+
+mo_status mo_exec_files_open(const char *folder, const mo_run_result *result,
+                             mo_exec_files *files, mo_error *err)
+{
+    mo_status status;
+
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return mo_fail_errno(err, folder, "cannot make the folder");
+    status = name_files(folder, result->n_outputs, files, err);
+    if (status == MO_OK)
+        status = mo_outputs_open(files->outputs, files->n, err);
+    for (int i = 0; i < files->n && status == MO_OK; i++)
+        mo_npy_put(&result->outputs[i], files->outputs[i].out);
+    return status;
+}
+
+mo_status mo_exec_files_commit(mo_exec_files *files, mo_error *err)
+{
+    return files->n > 0 ? mo_outputs_commit(files->outputs, files->n, err)
+                        : MO_OK;
+}

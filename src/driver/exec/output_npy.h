@@ -1,0 +1,28 @@
+/*
+ * exec_files.h - the network's outputs as files of a folder: output0.npy,
+ * output1.npy, ...
+ */
+#ifndef MO_DRIVER_EXEC_OUTPUT_NPY_H
+#define MO_DRIVER_EXEC_OUTPUT_NPY_H
+
+#include "base/error.h"
+#include "driver/output_files.h"
+#include "exec/runtime/run.h"
+
+typedef struct mo_exec_files {
+    mo_output *outputs;
+    char **paths;
+    int n;
+} mo_exec_files;
+
+/* Makes the folder where it is missing, and writes all of them so that only
+ * their names are missing.  files begins as zeros and is the caller's to
+ * clear. */
+mo_status mo_exec_files_open(const char *folder, const mo_run_result *result,
+                             mo_exec_files *files, mo_error *err);
+mo_status mo_exec_files_commit(mo_exec_files *files, mo_error *err);
+
+/* What was not committed is gone. */
+void mo_exec_files_clear(mo_exec_files *files);
+
+#endif

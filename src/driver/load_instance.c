@@ -1,0 +1,101 @@
+#include <config.h>
+
+#include "driver/load_instance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Who hears of what is missing, and from which file it is. */
+typedef struct listener {
+    const char *command, *path;
+} listener;
+
+static void tell_missing(void *context, int line, const char *what)
+{
+    const listener *to = context;
+    mo_error missing = { 0 };
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    mo_fail_at(&missing, MO_E_INPUT, to->path, line, "%s", what);
+    fprintf(stderr, "%s: %s\n", to->command,
+            mo_error_format(&missing, text, sizeof text));
+}
+
+static bool is_stdin(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+const char *mo_load_cost_file(const mo_load *load)
+{
+    static const char kind[] = "roofline:";
+    size_t length = sizeof kind - 1;
+
+    return load->cost && strncmp(load->cost, kind, length) == 0
+               ? load->cost + length
+               : NULL;
+}
+
+mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err)
+{
+    if (is_stdin(path) + is_stdin(load->cluster) + is_stdin(load->profile) > 1)
+        return mo_fail(err, MO_E_USAGE,
+                       "only one of graph, cluster and profile can be "
+                       "standard input");
+    return MO_OK;
+}
+
+mo_status mo_load_cluster(const mo_load *load, const char *path,
+                          const mo_talk *talk, mo_loaded *loaded, mo_error *err)
+{
+    char *where = NULL, line[512];
+    mo_status status =
+        mo_cluster_choose(load->cluster, path, &loaded->cluster, &where, err);
+
+    /* What the user did not ask for is said. */
+    if (status == MO_OK && !load->cluster && !talk->quiet)
+        fprintf(stderr, "%s: the cluster is %s\n", talk->command,
+                mo_utf8_visible(line, sizeof line, where));
+    free(where);
+    if (status == MO_OK && load->profile)
+        status = mo_profile_read(load->profile, &loaded->profile, err);
+    return status;
+}
+
+mo_status mo_load_instance(const mo_load *load, const char *path,
+                           const mo_graph *g, const mo_talk *talk,
+                           mo_loaded *loaded, mo_error *err)
+{
+    listener to = { talk->command, path };
+    mo_instance_options options = { .missing = tell_missing, .context = &to };
+    double begin = mo_talk_seconds();
+    mo_status status = loaded->cluster
+                           ? MO_OK
+                           : mo_load_cluster(load, path, talk, loaded, err);
+
+    options.profile = loaded->profile;
+    options.any_size = load->any_size;
+    if (status == MO_OK && load->cost)
+        status = mo_predictor_parse(load->cost, loaded->cluster,
+                                    loaded->profile, &options.predictor, err);
+    if (status != MO_OK)
+        return status;
+    status =
+        mo_instance_make(g, loaded->cluster, &options, &loaded->instance, err);
+    if (status == MO_E_INPUT)
+        mo_error_place(err, path, 0);
+    if (status == MO_OK)
+        mo_talk_say(talk, "made the instance in %.2f s",
+                    mo_talk_seconds() - begin);
+    return status;
+}
+
+void mo_loaded_clear(mo_loaded *loaded)
+{
+    mo_instance_free(loaded->instance);
+    mo_profile_free(loaded->profile);
+    mo_cluster_free(loaded->cluster);
+}

@@ -1,0 +1,64 @@
+/*
+ * load.h - what commands that work on instances share: the options that say
+ * where the numbers come from, and the instance they make.
+ */
+#ifndef MO_DRIVER_LOAD_INSTANCE_H
+#define MO_DRIVER_LOAD_INSTANCE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "driver/log.h"
+#include "cost/instance.h"
+#include "graph/graph.h"
+
+typedef struct mo_load {
+    const char *cluster; /* -c; NULL: as moirai-cluster(5) says */
+    const char *profile; /* -p; or NULL */
+    const char *cost;    /* --cost; NULL: the built-in roofline */
+    bool any_size;       /* nobody asks whether ops fit their devices */
+} mo_load;
+
+/* The rows of an option table for these. */
+/* clang-format off */
+#define MO_LOAD_OPTIONS(load)                                                  \
+    { 'c', "cluster", "FILE|NAME", "the devices and their links",              \
+      MO_OPTION_TEXT, .to = &(load)->cluster },                                \
+    { 'p', "profile", "FILE", "measured times of ops and links",               \
+      MO_OPTION_TEXT, .to = &(load)->profile },                                \
+    { 0, "cost", "MODEL",                                                      \
+      "times nobody measured: roofline, roofline:FILE or wave:DEVICE",         \
+      MO_OPTION_TEXT, .to = &(load)->cost }
+/* clang-format on */
+
+/* An instance with what it was made of. */
+typedef struct mo_loaded {
+    mo_cluster *cluster;
+    mo_profile *profile; /* or NULL */
+    mo_instance *instance;
+} mo_loaded;
+
+/* The file of --cost roofline:FILE, or NULL. */
+const char *mo_load_cost_file(const mo_load *load);
+
+/* Whether the options go together, and with a graph from path; to be asked
+ * before anything is read. */
+mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err);
+
+/* Reads the cluster for a graph from path, and the profile.  A cluster that was
+ * not asked for is named on stderr.  loaded must be zeros, and is the caller's
+ * to clear whatever the result. */
+mo_status mo_load_cluster(const mo_load *load, const char *path,
+                          const mo_talk *talk, mo_loaded *loaded,
+                          mo_error *err);
+
+/* Makes the instance of g, which was read from path, with what was loaded
+ * before, or loads it first.  On stderr is told, one line each and whatever
+ * talk says, all that lacks a number where the error cannot name it alone. */
+mo_status mo_load_instance(const mo_load *load, const char *path,
+                           const mo_graph *g, const mo_talk *talk,
+                           mo_loaded *loaded, mo_error *err);
+void mo_loaded_clear(mo_loaded *loaded);
+
+#endif

@@ -1,0 +1,33 @@
+#include <config.h>
+
+#include "driver/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/utf8.h"
+
+enum { LINE_SIZE = 1024 };
+
+void mo_talk_say(const mo_talk *talk, const char *format, ...)
+{
+    char raw[LINE_SIZE], line[LINE_SIZE];
+    va_list args;
+
+    if (talk->quiet || talk->verbose == 0)
+        return;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    fprintf(stderr, "%s: %s\n", talk->command,
+            mo_utf8_visible(line, sizeof line, raw));
+}
+
+double mo_talk_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}

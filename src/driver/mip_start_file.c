@@ -1,0 +1,101 @@
+#include <config.h>
+
+#include "driver/mip_start_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "solvers/formats/solution.h"
+
+static const char *const names[] = { [MO_START_MIPLIB] = "start.sol",
+                                     [MO_START_GUROBI] = "start.mst",
+                                     [MO_START_CBC] = "start.cbc" };
+
+static double objective_of(const mo_solution *s)
+{
+    for (int i = 0; i < s->n && !s->has_objective; i++)
+        if (strcmp(s->values[i].name, "w") == 0)
+            return s->values[i].value;
+    return s->has_objective ? s->objective : 0;
+}
+
+static void write_start(const mo_solution *s, mo_start_layout layout,
+                        mo_out *out)
+{
+    static const char *const openings[] = { [MO_START_MIPLIB] = "=obj= ",
+                                            [MO_START_GUROBI] =
+                                                "# MIP start of objective ",
+                                            [MO_START_CBC] =
+                                                "Start - objective value " };
+
+    mo_out_text(out, openings[layout]);
+    mo_out_double(out, objective_of(s));
+    mo_out_char(out, '\n');
+    for (int i = 0; i < s->n; i++) {
+        const mo_value *column = &s->values[i];
+
+        if (layout == MO_START_CBC)
+            mo_out_printf(out, "%d ", i);
+        mo_out_text(out, column->name);
+        mo_out_char(out, ' ');
+        mo_out_double(out, column->value);
+        mo_out_text(out, layout == MO_START_CBC ? " 0\n" : "\n");
+    }
+}
+
+static mo_status write_file(const mo_solution *s, mo_start_layout layout,
+                            const char *path, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(path, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    write_start(s, layout, out);
+    return mo_out_commit(out, err);
+}
+
+static mo_status copy_to(const char *path, mo_start_layout layout,
+                         const char *to, mo_error *err)
+{
+    mo_solution *solution = NULL;
+    mo_status status = mo_solution_read(path, &solution, err);
+
+    if (status == MO_OK && (solution->nameless || solution->n == 0))
+        status = mo_fail_at(err, MO_E_INPUT, path, 0,
+                            "has no columns to start from");
+    if (status == MO_OK)
+        status = write_file(solution, layout, to, err);
+    mo_solution_free(solution);
+    return status;
+}
+
+mo_status mo_start_file_copy(const char *path, const mo_solver *solver,
+                             const char *folder, const mo_talk *talk,
+                             char **copy, mo_error *err)
+{
+    mo_start_layout layout = solver ? solver->start_layout : MO_START_MIPLIB;
+    size_t size = strlen(folder) + strlen(names[layout]) + 2;
+    char *to;
+    mo_status status;
+
+    *copy = NULL;
+    if (solver && !solver->starts) {
+        if (!talk->quiet)
+            fprintf(stderr, "%s: %s reads no starts\n", talk->command,
+                    solver->title);
+        return MO_OK;
+    }
+    to = malloc(size);
+    if (!to)
+        return mo_fail_memory(err);
+    snprintf(to, size, "%s.%s", folder, names[layout]);
+    status = copy_to(path, layout, to, err);
+    if (status == MO_OK)
+        *copy = to;
+    else
+        free(to);
+    return status;
+}

@@ -1,0 +1,118 @@
+#include <config.h>
+
+#include "driver/output_files.h"
+
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* Two names of one file that is there, and that writing would replace: nobody
+ * is harmed by two outputs to /dev/null. */
+static bool same_entry(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool stat_folder(const char *path, struct stat *folder)
+{
+    char *copy = strdup(path);
+    bool there = copy && stat(dirname(copy), folder) == 0;
+
+    free(copy);
+    return there;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Two ways to a file yet to come: the same name in the same folder. */
+static bool same_place(const char *a, const char *b)
+{
+    struct stat there, x, y;
+
+    return stat(a, &there) != 0 && same_text(last_part(a), last_part(b)) &&
+           stat_folder(a, &x) && stat_folder(b, &y) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    if (same_text(a, "-") || same_text(b, "-"))
+        return same_text(a, b);
+    return same_entry(a, b) || same_place(a, b);
+}
+
+mo_status mo_outputs_check(const mo_output *outputs, int n, mo_error *err)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            const mo_output *a = &outputs[j], *b = &outputs[i];
+
+            if (a->path && b->path && same_file(a->path, b->path))
+                return mo_fail(err, MO_E_USAGE,
+                               "%s and %s cannot both be %s; name another file",
+                               a->option, b->option,
+                               same_text(a->path, "-") ? "standard output"
+                                                       : b->path);
+        }
+    return MO_OK;
+}
+
+mo_status mo_outputs_spare(const mo_output *outputs, int n, const char *input,
+                           mo_error *err)
+{
+    for (int i = 0; i < n && input; i++)
+        if (outputs[i].path && same_entry(outputs[i].path, input))
+            return mo_fail(err, MO_E_USAGE,
+                           "%s would replace %s, which is read; name another "
+                           "file",
+                           outputs[i].option, input);
+    return MO_OK;
+}
+
+mo_status mo_outputs_open(mo_output *outputs, int n, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        if (outputs[i].path)
+            status = mo_out_open(outputs[i].path, &outputs[i].out, err);
+    if (status != MO_OK)
+        mo_outputs_abandon(outputs, n);
+    return status;
+}
+
+mo_status mo_outputs_commit(mo_output *outputs, int n, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = n - 1; i >= 0 && status == MO_OK; i--)
+        if (outputs[i].out) {
+            status = mo_out_commit(outputs[i].out, err);
+            outputs[i].out = NULL;
+        }
+    mo_outputs_abandon(outputs, n);
+    return status;
+}
+
+void mo_outputs_abandon(mo_output *outputs, int n)
+{
+    for (int i = 0; i < n; i++) {
+        mo_out_abandon(outputs[i].out);
+        outputs[i].out = NULL;
+    }
+}

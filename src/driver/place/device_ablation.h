@@ -1,0 +1,25 @@
+/*
+ * place_study.h - what each device is worth: the same method once more, without
+ * each of them in turn.
+ */
+#ifndef MO_DRIVER_PLACE_DEVICE_ABLATION_H
+#define MO_DRIVER_PLACE_DEVICE_ABLATION_H
+
+#include "base/error.h"
+#include "driver/place/method_run.h"
+#include "report/method_table.h"
+
+typedef struct mo_place_study {
+    mo_placement_loss *losses; /* by device */
+    char (*why)[160];          /* by device, for those */
+} mo_place_study;
+
+/* seconds are for each device.  study is zeros at first, and the caller's to
+ * clear whatever the result. */
+mo_status mo_place_study_make(const mo_place_setting *setting,
+                              const mo_instance *x, const mo_method *method,
+                              double seconds, mo_place_study *study,
+                              mo_error *err);
+void mo_place_study_clear(mo_place_study *study);
+
+#endif

@@ -1,0 +1,58 @@
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "driver/place/method_run.h"
+#include "schedule/bound/lower_bound.h"
+
+/* What is known to be possible, INT64_MAX: nothing. */
+static int64_t least_known(const mo_place_entry *const *ranked, int n)
+{
+    return n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
+               ? ranked[0]->row.makespan_ns
+               : INT64_MAX;
+}
+
+static void say_contradiction(const mo_talk *talk, const char *who,
+                              int64_t bound_ns, int64_t known_ns)
+{
+    fprintf(stderr,
+            "%s: %s says that %.3f us is the least, but %.3f us is known; its "
+            "bound is not taken\n",
+            talk->command, who, (double) bound_ns / 1000,
+            (double) known_ns / 1000);
+}
+
+mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
+                         const mo_place_entry *const *ranked, int n,
+                         int64_t *bound_ns, const char **bound_by,
+                         mo_error *err)
+{
+    int64_t known_ns = least_known(ranked, n);
+    mo_lower_bound lower;
+    mo_status status;
+
+    *bound_ns = 0;
+    *bound_by = NULL;
+    for (int i = 0; i < n; i++) {
+        int64_t ns = ranked[i]->row.lower_ns;
+
+        if (ns > known_ns) {
+            say_contradiction(setting->talk, ranked[i]->method->name, ns,
+                              known_ns);
+        } else if (ns > *bound_ns) {
+            *bound_ns = ns;
+            *bound_by = ranked[i]->method->name;
+        }
+    }
+    /* A method that proves anything has asked for this one where it pays. */
+    if (*bound_ns > 0)
+        return MO_OK;
+    status = mo_lower_find(x, &setting->regime, &lower, err);
+    if (status == MO_OK && lower.bound_ns > 0) {
+        *bound_ns = lower.bound_ns;
+        *bound_by = lower.which;
+    }
+    return status;
+}

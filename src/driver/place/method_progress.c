@@ -1,0 +1,87 @@
+#include <config.h>
+
+#include "driver/place/method_progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "report/format_units.h"
+
+/* Seconds between two lines on a terminal. */
+#define PAUSE_S 0.1
+
+/* A line that wraps could not be taken back. */
+enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60, SCREEN_WIDTH = 79 };
+
+void mo_place_news_begin(mo_place_news *n, const char *method,
+                         const mo_talk *talk)
+{
+    *n = (mo_place_news){ .method = method,
+                          .talk = talk,
+                          .lists = talk->verbose > 0 && !talk->quiet,
+                          .makespan_ns = INT64_MAX };
+    n->shows = !n->lists && !talk->quiet && isatty(STDERR_FILENO);
+}
+
+static const char *time_text(int64_t ns, char *text)
+{
+    if (ns == INT64_MAX || ns <= 0)
+        return "-";
+    snprintf(text, TIME_ROOM, "%.3f us", (double) ns / 1000);
+    return text;
+}
+
+static void compose(const mo_place_news *n, const mo_news *news, char *line)
+{
+    char best[TIME_ROOM], bound[TIME_ROOM], gap[TIME_ROOM] = "";
+    char percent[MO_UNIT_SIZE];
+    double makespan = (double) n->makespan_ns, lower = (double) n->lower_ns;
+
+    if (n->makespan_ns != INT64_MAX && lower > 0)
+        snprintf(gap, sizeof gap, ", gap %.8s %%",
+                 mo_unit_percent((makespan - lower) / makespan, percent));
+    snprintf(line, LINE_ROOM, "%s: best %s, bound %s%s, %.1f s%s%.*s",
+             n->method, time_text(n->makespan_ns, best),
+             time_text(n->lower_ns, bound), gap, news->seconds,
+             news->what ? ": " : "", WHAT_ROOM, news->what ? news->what : "");
+}
+
+/* Better than what was told? */
+static bool take(mo_place_news *n, const mo_news *news)
+{
+    bool better = false;
+
+    if (news->makespan_ns < n->makespan_ns) {
+        n->makespan_ns = news->makespan_ns;
+        better = true;
+    }
+    if (news->lower_ns > n->lower_ns) {
+        n->lower_ns = news->lower_ns;
+        better = true;
+    }
+    return better;
+}
+
+void mo_place_news_tell(void *context, const mo_news *news)
+{
+    mo_place_news *n = context;
+    bool better = take(n, news);
+    char line[LINE_ROOM];
+
+    if (n->lists && better) {
+        compose(n, news, line);
+        mo_talk_say(n->talk, "%s", line);
+    } else if (n->shows && mo_talk_seconds() >= n->next_s) {
+        compose(n, news, line);
+        fprintf(stderr, "\r\033[K%.*s", SCREEN_WIDTH, line);
+        fflush(stderr);
+        n->shown = true;
+        n->next_s = mo_talk_seconds() + PAUSE_S;
+    }
+}
+
+void mo_place_news_end(mo_place_news *n)
+{
+    if (n->shown)
+        fputs("\r\033[K", stderr);
+}

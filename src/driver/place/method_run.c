@@ -1,0 +1,172 @@
+#include <config.h>
+
+#include "driver/place/method_run.h"
+
+#include <stdio.h>
+
+#include "driver/place/method_progress.h"
+#include "schedule/validate/validate.h"
+#include "solvers/process/interrupt.h"
+
+static bool is_interrupted(void)
+{
+    return mo_interrupt_last() != 0;
+}
+
+static double fullness(const mo_instance *x, const int64_t *peak_bytes, int k)
+{
+    if (peak_bytes[k] == 0)
+        return 0;
+    return (double) peak_bytes[k] / (double) x->capacity_bytes[k];
+}
+
+static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
+                         mo_placement_row *row)
+{
+    row->fullest = MO_FREE;
+    for (int k = 0; k < x->n_devices; k++) {
+        if (x->capacity_bytes[k] == INT64_MAX ||
+            (row->fullest != MO_FREE &&
+             fullness(x, peak_bytes, k) <=
+                 fullness(x, peak_bytes, row->fullest)))
+            continue;
+        row->fullest = k;
+        row->peak_bytes = peak_bytes[k];
+    }
+}
+
+/* Memory that overflows is told; all else is a mistake of the method. */
+static void look_at_violations(const mo_verdict *verdict, mo_place_entry *e)
+{
+    mo_placed *placed = &e->placed;
+
+    e->row.fits = true;
+    for (int i = 0; i < verdict->n; i++) {
+        if (verdict->violations[i].rule == MO_BROKEN_MEMORY) {
+            e->row.fits = false;
+            continue;
+        }
+        snprintf(placed->why, sizeof placed->why, "breaks a rule: %s",
+                 verdict->violations[i].text);
+        e->row.why = placed->why;
+        return;
+    }
+}
+
+/* No more violations of memory than devices, so any other is in the list. */
+static mo_status judge(const mo_instance *x, mo_place_entry *e, mo_error *err)
+{
+    mo_verdict *verdict = NULL;
+    mo_status status =
+        mo_validate(x, e->placed.schedule, x->n_devices + 1, &verdict, err);
+
+    if (status != MO_OK)
+        return status;
+    look_at_violations(verdict, e);
+    find_fullest(x, verdict->peak_bytes, &e->row);
+    e->row.makespan_ns = e->placed.schedule->makespan_ns;
+    mo_verdict_free(verdict);
+    return MO_OK;
+}
+
+static mo_task task_for(const mo_place_setting *setting, const mo_instance *x,
+                        const mo_stop *stop, mo_place_news *news)
+{
+    const mo_place_options *o = setting->options;
+
+    return (mo_task){ .x = x,
+                      .regime = setting->regime,
+                      .seed = (uint64_t) o->seed,
+                      .threads = (int) o->threads,
+                      .gap = o->gap,
+                      .rounds = (int) o->rounds,
+                      .stop = stop,
+                      .assist = setting->assist,
+                      .found = setting->found,
+                      .policy = o->policy,
+                      .curve = o->curve,
+                      .no_learning = o->no_learning,
+                      .tell = mo_place_news_tell,
+                      .context = news };
+}
+
+static void let_work(const mo_place_setting *setting, const mo_instance *x,
+                     double seconds, mo_place_entry *e)
+{
+    double begin_s = mo_talk_seconds();
+    mo_place_news news;
+    mo_stop stop;
+    mo_task task = task_for(setting, x, &stop, &news);
+
+    mo_stop_after(&stop, seconds);
+    stop.asked = is_interrupted;
+    mo_place_news_begin(&news, e->method->name, setting->talk);
+    e->status = e->method->place(&task, &e->placed, &e->err);
+    mo_place_news_end(&news);
+    e->row.seconds = mo_talk_seconds() - begin_s;
+    e->row.lower_ns = e->placed.lower_ns;
+    e->row.rounds = e->placed.rounds;
+}
+
+/* It has an answer, and could not write what it has learned: after an hour the
+ * answer is not thrown away for that. */
+static bool has_lost_files(const mo_place_entry *e)
+{
+    return e->status != MO_OK && e->method->learns && e->placed.schedule;
+}
+
+mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
+                       const mo_method *method, double seconds,
+                       mo_place_entry *e, mo_error *err)
+{
+    *e = (mo_place_entry){
+        .method = method, .row = { .method = method->name, .fullest = MO_FREE }
+    };
+    if (is_interrupted() && method != &mo_method_single) {
+        e->row.why = "not tried: a signal came first";
+        return MO_OK;
+    }
+    let_work(setting, x, seconds, e);
+    if (e->status == MO_E_MEMORY)
+        return mo_fail_memory(err);
+    if (has_lost_files(e))
+        return judge(x, e, err);
+    if (e->status != MO_OK && method->learns) {
+        *err = e->err;
+        return e->status;
+    }
+    if (e->status != MO_OK)
+        e->row.why = e->err.text;
+    else if (!e->placed.schedule)
+        e->row.why = e->placed.why[0] ? e->placed.why : "found no placement";
+    return e->row.why ? MO_OK : judge(x, e, err);
+}
+
+void mo_place_entry_clear(mo_place_entry *e)
+{
+    mo_placed_clear(&e->placed);
+}
+
+static int merit(const mo_place_entry *e)
+{
+    return e->row.why ? 2 : !e->row.fits;
+}
+
+static bool is_better(const mo_place_entry *a, const mo_place_entry *b)
+{
+    if (merit(a) != merit(b))
+        return merit(a) < merit(b);
+    return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
+}
+
+void mo_place_rank(const mo_place_entry *entries, int n,
+                   const mo_place_entry **ranked)
+{
+    for (int i = 0; i < n; i++) {
+        int at = i;
+
+        for (; at > 0 && is_better(&entries[i], ranked[at - 1]); at--)
+            ranked[at] = ranked[at - 1];
+        ranked[at] = &entries[i];
+    }
+}

@@ -1,0 +1,177 @@
+#include <config.h>
+
+#include "driver/place/place_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct choice {
+    const mo_method **methods; /* with room for all there are */
+    int n;
+} choice;
+
+static bool is_chosen(const choice *c, const mo_method *method)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->methods[i] == method)
+            return true;
+    return false;
+}
+
+/* "moirai, single, ..." */
+static const char *list_methods(char *text, size_t size)
+{
+    size_t length = 0;
+
+    *text = '\0';
+    for (int i = 0; mo_methods[i] && length < size; i++)
+        length += (size_t) snprintf(text + length, size - length, "%s%s",
+                                    i > 0 ? ", " : "", mo_methods[i]->name);
+    return text;
+}
+
+static mo_status choose(choice *c, const char *name, mo_error *err)
+{
+    const mo_method *method = mo_method_of(name);
+    char list[512];
+
+    if (!method)
+        return mo_fail(err, MO_E_USAGE,
+                       "there is no method '%s'; there are %s, and all", name,
+                       list_methods(list, sizeof list));
+    if (is_chosen(c, method))
+        return mo_fail(err, MO_E_USAGE, "--method names %s twice", name);
+    c->methods[c->n++] = method;
+    return MO_OK;
+}
+
+static void choose_all(choice *c)
+{
+    for (int i = 0; mo_methods[i]; i++)
+        if (mo_methods[i]->all && !is_chosen(c, mo_methods[i]))
+            c->methods[c->n++] = mo_methods[i];
+}
+
+static mo_status choose_names(choice *c, const char *names, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (const char *at = names; status == MO_OK;) {
+        size_t length = strcspn(at, ",");
+        char name[32];
+
+        if (length == 0)
+            return mo_fail(err, MO_E_USAGE,
+                           "--method wants names with commas between them");
+        snprintf(name, sizeof name, "%.*s", (int) length, at);
+        if (strcmp(name, "all") == 0)
+            choose_all(c);
+        else
+            status = choose(c, name, err);
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    return status;
+}
+
+static int count_learning(const choice *c)
+{
+    int n = 0;
+
+    for (int i = 0; i < c->n; i++)
+        n += c->methods[i]->learns;
+    return n;
+}
+
+/* A policy is one method's, for one number of devices; a curve is one's. */
+static mo_status check_learning(const mo_place_options *o, const choice *c,
+                                mo_error *err)
+{
+    const char *option = o->policy        ? "--policy"
+                         : o->curve       ? "--curve"
+                         : o->no_learning ? "--no-learning"
+                                          : NULL;
+    bool has_file = o->policy || o->curve;
+    int n = count_learning(c);
+
+    if (option && n == 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s is for a method that learns; name one, as in "
+                       "--method placeto",
+                       option);
+    if (has_file && n > 1)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s is for one method that learns, and --method names "
+                       "%d; run one at a time",
+                       option, n);
+    if (has_file && o->drop_device)
+        return mo_fail(err, MO_E_USAGE,
+                       "%s and --drop-device do not go together: with fewer "
+                       "devices all is learned anew; leave one out",
+                       option);
+    return MO_OK;
+}
+
+mo_status mo_place_methods(const mo_place_options *options,
+                           const mo_method ***methods, int *n, mo_error *err)
+{
+    choice c = { 0 };
+    size_t most = 0;
+    mo_status status = MO_OK;
+
+    while (mo_methods[most])
+        most++;
+    c.methods = malloc((most + 1) * sizeof *c.methods);
+    if (!c.methods)
+        return mo_fail_memory(err);
+    if (options->methods.count == 0)
+        c.methods[c.n++] = mo_methods[0];
+    for (size_t i = 0; i < options->methods.count && status == MO_OK; i++)
+        status = choose_names(&c, options->methods.items[i], err);
+    if (status == MO_OK)
+        status = check_learning(options, &c, err);
+    if (status != MO_OK) {
+        free(c.methods);
+        return status;
+    }
+    *methods = c.methods;
+    *n = c.n;
+    return MO_OK;
+}
+
+/* The way that will be taken: the library where there is one. */
+static mo_status ask(const mo_solver *solver, mo_found *found, mo_error *err)
+{
+    bool by_library = found->library && solver->solve;
+
+    return mo_solver_ask(solver, by_library ? MO_WAY_LIBRARY : MO_WAY_PROCESS,
+                         found, err);
+}
+
+mo_status mo_place_assist(const mo_place_options *options,
+                          const mo_solver **solver, mo_found *found,
+                          mo_error *err)
+{
+    const char *name = options->assist ? options->assist : mo_solvers[0]->name;
+    const mo_solver *wanted = mo_solver_of(name);
+    mo_status status;
+
+    *solver = NULL;
+    if (!wanted)
+        return MO_OK; /* "none" */
+    status = wanted->find(NULL, found, err);
+    if (status != MO_OK)
+        return status;
+    if (found->program || (found->library && wanted->solve)) {
+        *solver = wanted;
+        return ask(wanted, found, err);
+    }
+    return options->assist
+               ? mo_fail(err, MO_E_SUPPORT,
+                         "%s was not found; take another (moirai-solve "
+                         "--list), or --assist none",
+                         wanted->title)
+               : MO_OK;
+}

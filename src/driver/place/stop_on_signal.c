@@ -1,0 +1,97 @@
+#include <config.h>
+
+#include "driver/place/stop_on_signal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "solvers/process/interrupt.h"
+
+struct mo_place_watch {
+    int signals; /* readable when one has come */
+    int quit[2]; /* the thread ends when its other end is closed */
+    struct sigaction before_int, before_term; /* what they did until then */
+    pthread_t thread;
+};
+
+/* As if nobody had caught it; files that are not complete, children and their
+ * folders go away with us. */
+static void die_of(const mo_place_watch *watch, int number)
+{
+    sigaction(number,
+              number == SIGINT ? &watch->before_int : &watch->before_term,
+              NULL);
+    raise(number);
+}
+
+/* A method may be where it cannot look for signals for a while, so somebody
+ * else does. */
+static void *count_signals(void *context)
+{
+    const mo_place_watch *watch = context;
+    struct pollfd wait[] = { { .fd = watch->signals, .events = POLLIN },
+                             { .fd = watch->quit[0] } };
+    int n = 0;
+    char number;
+
+    while (poll(wait, 2, -1) >= 0 || errno == EINTR) {
+        if (wait[1].revents)
+            break;
+        while (read(watch->signals, &number, 1) == 1)
+            if (mo_interrupt_last() != 0 && ++n > 1)
+                die_of(watch, number);
+    }
+    return NULL;
+}
+
+static mo_status begin_thread(mo_place_watch *watch, mo_error *err)
+{
+    if (pipe2(watch->quit, O_CLOEXEC) != 0)
+        return mo_fail_errno(err, "", "cannot make a pipe");
+    if (pthread_create(&watch->thread, NULL, count_signals, watch) == 0)
+        return MO_OK;
+    close(watch->quit[0]);
+    close(watch->quit[1]);
+    return mo_fail(err, MO_E_LIMIT, "cannot begin a thread");
+}
+
+static mo_status begin(mo_place_watch *watch, mo_error *err)
+{
+    mo_status status;
+
+    sigaction(SIGINT, NULL, &watch->before_int);
+    sigaction(SIGTERM, NULL, &watch->before_term);
+    status = mo_interrupt_open(&watch->signals, err);
+    if (status != MO_OK)
+        return status;
+    status = begin_thread(watch, err);
+    if (status != MO_OK)
+        mo_interrupt_close(watch->signals);
+    return status;
+}
+
+mo_status mo_place_watch_begin(mo_place_watch **watch, mo_error *err)
+{
+    mo_place_watch *w = malloc(sizeof *w);
+    mo_status status = w ? begin(w, err) : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        *watch = w;
+    else
+        free(w);
+    return status;
+}
+
+void mo_place_watch_end(mo_place_watch *watch)
+{
+    close(watch->quit[1]);
+    pthread_join(watch->thread, NULL);
+    close(watch->quit[0]);
+    mo_interrupt_close(watch->signals);
+    free(watch);
+}

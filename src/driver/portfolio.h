@@ -1,0 +1,109 @@
+/*
+ * contest.h - one model given to one solver or to several side by side.
+ */
+#ifndef MO_DRIVER_PORTFOLIO_H
+#define MO_DRIVER_PORTFOLIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "driver/log.h"
+#include "solvers/answer/evaluation.h"
+#include "solvers/run_solver.h"
+#include "solvers/plugins/solver.h"
+#include "solvers/process/workdir.h"
+
+/* What the options say. */
+typedef struct mo_contest_options {
+    const char *solvers; /* "scip,highs"; NULL: the first that is there */
+    const char *via;     /* NULL: whichever way there is */
+    const char *command;
+    const char *path;
+    const char *start;
+    double time_s, gap; /* 0, negative: no limit, the solver's own */
+    int64_t threads, memory_mib;
+} mo_contest_options;
+
+#define MO_CONTEST_DEFAULTS                                                    \
+    {                                                                          \
+        .gap = -1                                                              \
+    }
+#define MO_WAY_CHOICES "process|library|command"
+
+/* The rows of an option table for these. */
+/* clang-format off */
+#define MO_CONTEST_OPTIONS(c)                                                  \
+    { 0, "solver", "S,...", "who solves it, several side by side: highs, "    \
+      "scip, gurobi, cbc, glpk", MO_OPTION_TEXT, .to = &(c)->solvers },        \
+    { 0, "via", "WAY", "its program, its library, or a command of yours",      \
+      MO_OPTION_TEXT, .to = &(c)->via, .choices = MO_WAY_CHOICES },            \
+    { 0, "command", "TEMPLATE", "a command with {model} and {solution}",       \
+      MO_OPTION_TEXT, .to = &(c)->command },                                   \
+    { 0, "solver-path", "FILE", "where the solver is", MO_OPTION_TEXT,         \
+      .to = &(c)->path },                                                      \
+    { 0, "time", "SECONDS", "stop then, with the best answer so far",          \
+      MO_OPTION_DOUBLE, .to = &(c)->time_s, .min = 0, .max = 1e9 },            \
+    { 0, "gap", "GAP", "stop when this close to the optimum, as 0.01",         \
+      MO_OPTION_DOUBLE, .to = &(c)->gap, .min = 0, .max = 1e6 },               \
+    { 0, "threads", "N", "as many threads, as the solver likes unless given",  \
+      MO_OPTION_INT, .to = &(c)->threads, .min = 0, .max = 1024 }
+/* clang-format on */
+
+enum { MO_CONTEST_MOST = 8 };
+
+/* One of them, and what came of it. */
+typedef struct mo_entry {
+    const mo_solver *solver; /* NULL: a command of the user's, or the start */
+    bool is_start;
+    mo_found found;
+    mo_way way;
+    mo_outcome outcome;
+    bool ended;
+    mo_status status; /* of running it, with err */
+    mo_error err;
+    mo_judgement judgement; /* cleared with the entry */
+    bool judged;
+} mo_entry;
+
+typedef struct mo_contest {
+    int n;
+    mo_entry entries[MO_CONTEST_MOST + 1]; /* and the start */
+    double finding_s;                      /* comes off the time to solve */
+    double seconds;
+    bool presolve;
+} mo_contest;
+
+/* "SCIP", "the command", or "the start". */
+const char *mo_entry_title(const mo_entry *entry);
+
+/* Was its solver found in such a form? */
+bool mo_entry_has_way(const mo_entry *entry, mo_way way);
+
+/* Asks its solver, the way that was chosen, for its version and known trouble,
+ * and tells both. */
+mo_status mo_entry_ask(mo_entry *entry, const mo_talk *talk, mo_error *err);
+
+/* Whether the options go together; to be asked before anything is read. */
+mo_status mo_contest_check(const mo_contest_options *options, mo_error *err);
+
+/* Finds those that were asked for, and the ways to them. */
+mo_status mo_contest_find(const mo_contest_options *options,
+                          const mo_talk *talk, mo_contest *contest,
+                          mo_error *err);
+
+/*
+ * Runs them all on the model.  hear is told, one at a time, when an entry has
+ * ended; when it returns true the others are stopped.  unit_ns is for the line
+ * of progress; 0: not known.
+ */
+typedef bool mo_contest_hear(void *context, mo_entry *entry);
+
+mo_status mo_contest_run(const mo_contest_options *options, const char *model,
+                         int64_t unit_ns, const mo_workdir *folder,
+                         const mo_talk *talk, mo_contest_hear *hear,
+                         void *context, mo_contest *contest, mo_error *err);
+void mo_contest_clear(mo_contest *contest);
+
+#endif

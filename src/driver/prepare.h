@@ -1,0 +1,104 @@
+/*
+ * prepare.h - from a command line to a model, for every command that works on
+ * one: the graph, coarsened where that is asked for, its instance, and the
+ * formulation of it.
+ */
+#ifndef MO_DRIVER_PREPARE_H
+#define MO_DRIVER_PREPARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "driver/load_instance.h"
+#include "driver/log.h"
+#include "coarsen/coarsen_map.h"
+#include "graph/graph.h"
+#include "models/formulation.h"
+#include "models/frame/frame.h"
+#include "models/model.h"
+#include "models/frame/proven_bounds.h"
+
+/* What the options say. */
+typedef struct mo_prepare {
+    mo_load load;
+    mo_option_list shapes; /* to be freed by the command */
+    const char *fusion;
+    const char *formulation, *congestion, *memory;
+    const char *tensors; /* NULL: the formulation's */
+    bool closure;
+    double slack; /* 0: nobody will add rows */
+} mo_prepare;
+
+#define MO_PREPARE_DEFAULTS                                                    \
+    {                                                                          \
+        .fusion = "none", .formulation = "compact", .congestion = "port",      \
+        .memory = "static"                                                     \
+    }
+
+/* The rows of an option table up to the instance; for what a schedule must
+ * respect; then for all of these. */
+/* clang-format off */
+#define MO_PREPARE_INSTANCE_OPTIONS(p, fusion_help)                            \
+    MO_LOAD_OPTIONS(&(p)->load),                                               \
+    { 0, "shape", "NAME=DIMS",                                                 \
+      "size of an input with dynamic dimensions, as in ids=1,128",             \
+      MO_OPTION_LIST, .to = &(p)->shapes },                                    \
+    { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT, .to = &(p)->fusion }
+#define MO_PREPARE_REGIME_OPTIONS(p)                                           \
+    { 0, "congestion", "C", "which transfers exclude each other, port unless " \
+      "given", MO_OPTION_TEXT, .to = &(p)->congestion,                         \
+      .choices = MO_CONGESTION_CHOICES },                                      \
+    { 0, "tensors", "T", "a copy for every reader, or one for all on a device",\
+      MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
+    { 0, "memory", "M", "what counts against a device's, static unless given", \
+      MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
+#define MO_PREPARE_OPTIONS(p)                                                  \
+    MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
+      "coarsen first: default, eigen, cublaslt, cudnn, onednn or a file"),     \
+    { 0, "formulation", "F", "the model, compact unless given",                \
+      MO_OPTION_TEXT, .to = &(p)->formulation,                                 \
+      .choices = MO_FORMULATION_CHOICES },                                     \
+    { 0, "closure", NULL,                                                      \
+      "in the paper's model, rows for all successors, as printed",             \
+      MO_OPTION_FLAG, .to = &(p)->closure },                                   \
+    MO_PREPARE_REGIME_OPTIONS(p),                                              \
+    { 0, "slack", "FACTOR",                                                    \
+      "for a model to be extended: keep schedules so much longer, too",        \
+      MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
+/* clang-format on */
+
+/* All that is made on the way. */
+typedef struct mo_prepared {
+    mo_graph *fine;        /* as read */
+    mo_graph *coarse;      /* NULL where the fine one is placed */
+    mo_map *map;           /* between them, or NULL */
+    mo_loaded loaded;      /* cluster, profile, instance */
+    mo_identity_options o; /* what the model is made by */
+    mo_strength *strength; /* for the model, and a start with it: both are */
+    mo_schedule *start;    /* set by who has them, before the model is made */
+    const mo_formulation *formulation;
+    mo_frame *frame;
+    mo_identity identity;
+    mo_model model;
+} mo_prepared;
+
+/* Whether the options go together, and with a graph from path; to be asked
+ * before anything is read. */
+mo_status mo_prepare_check(const mo_prepare *p, const char *path,
+                           mo_error *err);
+
+/* What the options say a schedule must respect. */
+mo_regime mo_prepare_regime(const mo_prepare *p);
+
+/* Up to the instance, or on from there to the model.  prepared must be zeros
+ * at first, and is the caller's to clear whatever the result. */
+mo_status mo_prepare_instance(const mo_prepare *p, const char *path,
+                              const mo_talk *talk, mo_prepared *prepared,
+                              mo_error *err);
+mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
+                           mo_prepared *prepared, mo_error *err);
+void mo_prepared_clear(mo_prepared *prepared);
+
+#endif

@@ -1,0 +1,178 @@
+#include <config.h>
+
+#include "driver/profile/background_runs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "exec/runtime/background_load.h"
+
+/* Between two preparations of their kernels. */
+enum { RUNS_AT_ONCE = 50 };
+
+typedef struct member {
+    mo_solo solo;
+    mo_company *company;
+    pthread_t thread;
+} member;
+
+struct mo_company {
+    mo_stop enough;
+    int n; /* that were started */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int n_at_work;    /* or never will be */
+    mo_status status; /* of those that could not */
+    mo_error err;
+    member members[];
+};
+
+static mo_run_options options_of(const mo_solo *solo)
+{
+    static const int here[] = { 0 };
+
+    return (mo_run_options){
+        .transport = &mo_transport_local,
+        .backends = &solo->backend,
+        .units = &solo->unit,
+        .rank_of = here,
+        .inputs = solo->inputs,
+    };
+}
+
+mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs, bool whole,
+                      const mo_stop *stop, mo_run_result *result, mo_error *err)
+{
+    const mo_world_options world_options = { 0 };
+    mo_run_options options = options_of(solo);
+    mo_status status =
+        mo_transport_local.open(&world_options, &options.world, err);
+
+    if (status != MO_OK)
+        return status;
+    options.warm_ups = warm_ups;
+    options.runs = runs;
+    options.whole = whole;
+    options.stop = stop;
+    status = mo_run_plan(solo->plan, &options, result, err);
+    mo_transport_local.close(options.world);
+    return status;
+}
+
+/* One more is at work, or cannot be. */
+static void settle(mo_company *c, mo_status status, const mo_error *err)
+{
+    pthread_mutex_lock(&c->lock);
+    c->n_at_work++;
+    if (status != MO_OK && c->status == MO_OK) {
+        c->status = status;
+        c->err = *err;
+    }
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void is_at_work(void *company)
+{
+    settle(company, MO_OK, NULL);
+}
+
+/* What ends it later would end what is measured, too. */
+static void keep_apart_busy(const member *m)
+{
+    const mo_run_options options = options_of(&m->solo);
+    mo_company *c = m->company;
+    mo_error err = { 0 };
+    mo_status status =
+        mo_busy_work(m->solo.plan, &options, &c->enough, is_at_work, c, &err);
+
+    if (status != MO_OK)
+        settle(c, status, &err);
+}
+
+static void keep_cpu_busy(const member *m)
+{
+    const mo_stop *enough = &m->company->enough;
+    mo_status status = MO_OK;
+
+    is_at_work(m->company);
+    while (status == MO_OK && !mo_stop_now(enough)) {
+        mo_run_result result = { 0 };
+
+        status =
+            mo_solo_run(&m->solo, 0, RUNS_AT_ONCE, true, enough, &result, NULL);
+        mo_run_result_clear(&result);
+    }
+}
+
+static void *keep_busy(void *context)
+{
+    const member *m = context;
+
+    if (m->solo.backend->apart)
+        keep_apart_busy(m);
+    else
+        keep_cpu_busy(m);
+    return NULL;
+}
+
+static mo_status wait_for_all(mo_company *c, mo_error *err)
+{
+    mo_status status;
+
+    pthread_mutex_lock(&c->lock);
+    while (c->n_at_work < c->n)
+        pthread_cond_wait(&c->changed, &c->lock);
+    status = c->status;
+    if (status != MO_OK && err)
+        *err = c->err;
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+static mo_status start_all(mo_company *c, const mo_solo *solos, int n,
+                           mo_error *err)
+{
+    for (; c->n < n; c->n++) {
+        member *m = &c->members[c->n];
+
+        *m = (member){ .solo = solos[c->n], .company = c };
+        if (pthread_create(&m->thread, NULL, keep_busy, m) != 0)
+            return mo_fail(err, MO_E_MEMORY, "a thread could not be started");
+    }
+    return MO_OK;
+}
+
+mo_status mo_company_begin(const mo_solo *solos, int n, mo_company **company,
+                           mo_error *err)
+{
+    mo_company *c = calloc(1, sizeof *c + (size_t) n * sizeof *c->members);
+    mo_status status;
+
+    if (!c)
+        return mo_fail_memory(err);
+    mo_stop_after(&c->enough, 0);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    status = start_all(c, solos, n, err);
+    if (status == MO_OK)
+        status = wait_for_all(c, err);
+    if (status != MO_OK) {
+        mo_company_end(c);
+        return status;
+    }
+    *company = c;
+    return MO_OK;
+}
+
+void mo_company_end(mo_company *c)
+{
+    if (!c)
+        return;
+    mo_stop_say(&c->enough);
+    for (int i = 0; i < c->n; i++)
+        pthread_join(c->members[i].thread, NULL);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}

@@ -1,0 +1,205 @@
+#include <config.h>
+
+#include "driver/profile/cluster_discover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/number.h"
+#include "base/out.h"
+#include "base/utf8.h"
+#include "driver/profile/cluster_measure.h"
+#include "cost/cluster/cpu_list.h"
+#include "exec/discover/discover.h"
+
+enum { MOST_CPUS = 64, LINE_SIZE = 512 };
+
+/* All that is made on the way. */
+typedef struct work {
+    const mo_cluster_options *o;
+    const mo_transport *transport;
+    mo_world *world;
+    int rank, n_ranks;
+    mo_arena *arena; /* of the list of GPUs */
+    const int *gpus; /* or NULL: all */
+    int n_gpus;
+    mo_discover_options how;
+    mo_survey *surveys; /* by rank */
+    mo_cluster *topology, *cluster;
+    mo_cluster_notes notes;
+} work;
+
+/* ------------------------------------------------------------------ options */
+
+static mo_status read_gpus(work *w, mo_error *err)
+{
+    static const int none[1];
+    const char *list = w->o->gpus;
+
+    if (!list)
+        return MO_OK;
+    if (strcmp(list, "none") == 0) {
+        w->gpus = none;
+        return MO_OK;
+    }
+    w->arena = mo_arena_new();
+    if (!w->arena)
+        return mo_fail_memory(err);
+    if (!mo_cpu_list_read(list, w->arena, &w->gpus, &w->n_gpus))
+        return mo_fail(err, MO_E_USAGE,
+                       "--gpus %.80s: no list of GPUs; write numbers, each "
+                       "once, as in 0,2-3, or none",
+                       list);
+    return w->gpus ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status read_cpus(work *w, mo_error *err)
+{
+    const char *text = w->o->cpus;
+    int64_t n = 1;
+
+    if (text && strcmp(text, "none") == 0)
+        n = 0;
+    else if (text &&
+             (mo_number_read_int(text, strlen(text), &n) != MO_NUMBER_OK ||
+              n < 1 || n > MOST_CPUS))
+        return mo_fail(err, MO_E_USAGE,
+                       "--cpus %.80s: no number of devices from 1 to %d, nor "
+                       "none",
+                       text, MOST_CPUS);
+    w->how.cpus = (int) n;
+    return MO_OK;
+}
+
+/* -------------------------------------------------------------------- world */
+
+/* For a thread of the transport, when the command itself is stuck. */
+static void say_last(const mo_error *why)
+{
+    char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
+
+    fprintf(stderr, "moirai-cluster: %s\n",
+            mo_error_format(why, text, sizeof text));
+}
+
+/* Of somebody who was refused, while the others go on waiting. */
+static void say_note(const char *text)
+{
+    fprintf(stderr, "moirai-cluster: %s\n", text);
+}
+
+static mo_status open_world(work *w, mo_job_options *job, mo_error *err)
+{
+    mo_world_options options = { .last_words = say_last, .note = say_note };
+    mo_status status = mo_job_options_read(job, &options.launch, err);
+
+    if (status == MO_OK)
+        status = mo_transport_choose_as(w->o->transport, &options.launch,
+                                        &w->transport, err);
+    if (status == MO_OK)
+        status = w->transport->open(&options, &w->world, err);
+    if (status == MO_OK) {
+        w->rank = w->transport->rank(w->world);
+        w->n_ranks = w->transport->n_ranks(w->world);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------- find */
+
+/* What there is on each machine, told by the first rank. */
+static void tell(const work *w)
+{
+    for (int r = 0; r < w->n_ranks && !w->o->talk.quiet; r++) {
+        const mo_survey *s = &w->surveys[r];
+        char host[LINE_SIZE];
+
+        mo_utf8_visible(host, sizeof host, s->host);
+        if (s->n_gpus == 0 && *s->no_gpu && w->how.cpus > 0)
+            fprintf(stderr,
+                    "%s: no GPU on %s, its processors alone are taken: %s\n",
+                    w->o->talk.command, host, s->no_gpu);
+    }
+}
+
+static mo_status survey(work *w, mo_error *err)
+{
+    mo_status status;
+
+    w->surveys = calloc((size_t) w->n_ranks, sizeof *w->surveys);
+    if (!w->surveys)
+        return mo_fail_memory(err);
+    status = mo_survey_make(w->gpus, w->n_gpus, &w->surveys[w->rank], err);
+    if (status == MO_OK)
+        status = mo_survey_gather(w->transport, w->world, w->o->measure,
+                                  w->surveys, err);
+    return status;
+}
+
+/* Who measures has to know all devices. */
+static mo_status find(work *w, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (w->o->topology)
+        status = mo_cluster_read(w->o->topology, &w->topology, err);
+    w->how.topology = w->topology;
+    if (status == MO_OK)
+        status = survey(w, err);
+    if (status != MO_OK || (w->rank > 0 && !w->o->measure))
+        return status;
+    if (w->rank == 0)
+        tell(w);
+    status = mo_discover_cluster(w->surveys, w->n_ranks, &w->how, &w->cluster,
+                                 &w->notes, err);
+    if (status == MO_OK && w->o->measure)
+        status = mo_cluster_measure(w->cluster, &w->notes, w->transport,
+                                    w->world, &w->o->talk, err);
+    return status;
+}
+
+static mo_status write_cluster(const work *w, mo_error *err)
+{
+    mo_cluster_notes notes = w->notes;
+    mo_out *out;
+    mo_status status = mo_out_open(w->o->output, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    notes.head = w->o->measure
+                     ? "by moirai-cluster discover, measured"
+                     : "by moirai-cluster discover, nominal: nothing measured";
+    mo_cluster_write(w->cluster, &notes, out);
+    return mo_out_commit(out, err);
+}
+
+static void clear(work *w)
+{
+    mo_cluster_free(w->cluster);
+    mo_cluster_free(w->topology);
+    mo_arena_free(w->arena);
+    free(w->surveys);
+}
+
+mo_status mo_cluster_discover(mo_cluster_options *o, mo_error *err)
+{
+    work w = { .o = o, .how = { .precision = o->precision } };
+    mo_status status = read_gpus(&w, err);
+
+    if (status == MO_OK)
+        status = read_cpus(&w, err);
+    if (status == MO_OK)
+        status = open_world(&w, &o->job, err);
+    if (status == MO_OK) {
+        status = find(&w, err);
+        if (status == MO_OK && w.rank == 0)
+            status = write_cluster(&w, err);
+        if (status != MO_OK)
+            w.transport->fail(w.world, err);
+        w.transport->close(w.world);
+    }
+    clear(&w);
+    return status;
+}

@@ -1,0 +1,157 @@
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "driver/profile/profile_options.h"
+#include "coarsen/clean.h"
+#include "cost/calibrate/accuracy.h"
+#include "cost/calibrate/fit_efficiency.h"
+#include "ingest/read.h"
+#include "report/fit_quality.h"
+
+enum { ROOT_SIZE = 64 };
+
+/* All that is made on the way. */
+typedef struct work {
+    mo_samples samples;
+    mo_part *part;
+    mo_efficiencies table;
+    mo_guesses guesses;
+} work;
+
+static mo_status add_profile(mo_input *input, mo_samples *samples,
+                             mo_error *err)
+{
+    mo_profile *profile;
+    mo_status status = mo_profile_read_input(input, &profile, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_samples_add_profile(samples, profile, err);
+    mo_profile_free(profile);
+    return status;
+}
+
+static mo_status add_graph(const mo_profile_options *o, mo_input *input,
+                           mo_samples *samples, mo_error *err)
+{
+    mo_graph *graph = NULL, *clean = NULL;
+    mo_map *map = NULL;
+    mo_clean_report report;
+    mo_status status = mo_read_input(input, NULL, &graph, NULL, err);
+
+    if (status == MO_OK)
+        status = mo_clean(graph, o->passes, &clean, &map, &report, err);
+    if (status == MO_OK)
+        status = mo_samples_add_graph(samples, clean, err);
+    mo_map_free(map);
+    mo_graph_free(clean);
+    mo_graph_free(graph);
+    return status;
+}
+
+static mo_status add_file(const mo_profile_options *o, const char *path,
+                          mo_samples *samples, mo_error *err)
+{
+    char root[ROOT_SIZE];
+    mo_input *input;
+    mo_status status = mo_input_open(path, &input, err);
+    size_t before = samples->n;
+
+    if (status != MO_OK)
+        return status;
+    status = mo_read_root(input, root, sizeof root, err);
+    if (status == MO_OK)
+        status = strcmp(root, "profile") == 0
+                     ? add_profile(input, samples, err)
+                     : add_graph(o, input, samples, err);
+    if (status == MO_OK)
+        mo_talk_say(&o->talk, "%s: %zu rows", mo_input_name(input),
+                    samples->n - before);
+    mo_input_close(input);
+    return status;
+}
+
+static mo_status fit(const mo_profile_options *o, work *w, mo_error *err)
+{
+    double begin = mo_talk_seconds();
+    mo_status status;
+
+    if (w->samples.n == 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "none of %zu rows is a time on a device model we know "
+                       "of an op whose work is known (moirai-profile(1))",
+                       w->samples.skipped);
+    w->part = calloc(w->samples.n, sizeof *w->part);
+    status = w->part ? mo_holdout_choose(&w->samples, o->train, o->test,
+                                         w->part, err)
+                     : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_fit(&w->samples, w->part, &w->table, err);
+    if (status == MO_OK)
+        status = mo_guesses_add_roofline(&w->guesses, &w->samples, w->part,
+                                         &w->table, err);
+    if (status == MO_OK)
+        mo_talk_say(&o->talk, "fitted in %.2f s", mo_talk_seconds() - begin);
+    return status;
+}
+
+static mo_status write_factors(const char *path, const work *w, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(path, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_efficiencies_write(&w->table, out);
+    return mo_out_commit(out, err);
+}
+
+static mo_status write_report(const mo_profile_options *o, const work *w,
+                              mo_error *err)
+{
+    const mo_fitting fitting = { &w->samples, w->part, &w->guesses };
+    mo_out *out;
+    mo_status status = mo_out_open("-", &out, err);
+
+    if (status != MO_OK)
+        return status;
+    status = o->json ? mo_fitting_json(&fitting, out, err)
+                     : mo_fitting_text(&fitting, out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
+/* Standard output is the factors' when they are wanted there, else the
+ * report's. */
+static mo_status write_results(const mo_profile_options *o, const work *w,
+                               mo_error *err)
+{
+    mo_status status = o->output ? write_factors(o->output, w, err) : MO_OK;
+
+    if (status == MO_OK && (!o->output || strcmp(o->output, "-") != 0))
+        status = write_report(o, w, err);
+    return status;
+}
+
+mo_status mo_profile_fit(mo_profile_options *o, char **files, size_t n,
+                         mo_error *err)
+{
+    work w = { .part = NULL };
+    mo_status status = mo_clean_parse(o->clean, &o->passes, err);
+
+    for (size_t i = 0; i < n && status == MO_OK; i++)
+        status = add_file(o, files[i], &w.samples, err);
+    if (status == MO_OK)
+        status = fit(o, &w, err);
+    if (status == MO_OK)
+        status = write_results(o, &w, err);
+    mo_guesses_clear(&w.guesses);
+    free(w.part);
+    mo_samples_clear(&w.samples);
+    return status;
+}

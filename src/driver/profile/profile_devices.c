@@ -1,0 +1,106 @@
+#include <config.h>
+
+#include "driver/profile/profile_devices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mo_profile_devices_clear(mo_profile_devices *d)
+{
+    for (int k = 0; d->gpus && k < d->units.n; k++)
+        free(d->gpus[k]);
+    free(d->gpus);
+    mo_exec_units_clear(&d->units);
+    mo_cluster_free(d->cluster);
+    *d = (mo_profile_devices){ 0 };
+}
+
+/* A GPU says what it is when it is opened. */
+static mo_status ask_gpu(mo_profile_devices *d, int device, mo_error *err)
+{
+    const mo_backend *backend = d->units.backends[device];
+    mo_unit *unit = NULL;
+    mo_status status = backend->open(&d->units.options[device], &unit, err);
+
+    if (status != MO_OK)
+        return status;
+    d->gpus[device] = strdup(backend->say(unit));
+    backend->close(unit);
+    return d->gpus[device] ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status ask_gpus(mo_profile_devices *d, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    d->gpus = calloc((size_t) d->units.n, sizeof *d->gpus);
+    if (!d->gpus)
+        return mo_fail_memory(err);
+    for (int k = 0; k < d->units.n && status == MO_OK; k++)
+        if (d->units.backends[k]->apart)
+            status = ask_gpu(d, k, err);
+    return status;
+}
+
+static bool has_any(const mo_profile_devices *d)
+{
+    for (int k = 0; k < d->cluster->n_devices; k++)
+        if (mo_profile_devices_has(d, k))
+            return true;
+    return false;
+}
+
+mo_status mo_profile_devices_find(const mo_profile_options *o,
+                                  mo_profile_devices *d, mo_error *err)
+{
+    const char *name = o->cluster ? o->cluster : "cpu";
+    char *where = NULL;
+    mo_status status = mo_cluster_choose(name, NULL, &d->cluster, &where, err);
+
+    free(where);
+    if (status == MO_OK)
+        status =
+            mo_exec_units_make(d->cluster, 1, 0, &o->wants, &d->units, err);
+    if (status == MO_OK && !has_any(d))
+        status = mo_fail_at(err, MO_E_INPUT, name, 0,
+                            "has no device of kind cpu, and others cannot be "
+                            "measured here; give kind=\"cpu\" and threads");
+    return status == MO_OK ? ask_gpus(d, err) : status;
+}
+
+bool mo_profile_devices_has(const mo_profile_devices *d, int device)
+{
+    return d->cluster->devices[device].is_cpu ||
+           d->units.backends[device]->apart;
+}
+
+const char *mo_profile_devices_name(const mo_profile_devices *d, int device)
+{
+    const mo_device *is = &d->cluster->devices[device];
+    const char *gpu = d->gpus[device];
+    bool meant;
+
+    if (!gpu || d->units.parts)
+        return is->id;
+    meant = is->is_cpu || (is->model && strcmp(is->model, gpu) == 0) ||
+            (is->known && is->known == mo_device_find(gpu));
+    return meant ? gpu : is->id;
+}
+
+static bool are_threads_alike(const mo_unit_options *a,
+                              const mo_unit_options *b)
+{
+    return a->threads == b->threads && a->n_cpus == b->n_cpus &&
+           (a->n_cpus == 0 ||
+            memcmp(a->cpus, b->cpus, (size_t) a->n_cpus * sizeof *a->cpus) ==
+                0);
+}
+
+bool mo_profile_devices_alike(const mo_profile_devices *d, int a, int b)
+{
+    const mo_unit_options *units = d->units.options;
+
+    if (d->gpus[a] || d->gpus[b])
+        return d->gpus[a] && d->gpus[b] && strcmp(d->gpus[a], d->gpus[b]) == 0;
+    return are_threads_alike(&units[a], &units[b]);
+}

@@ -1,0 +1,41 @@
+/*
+ * profile.h - what moirai-profile was told, and its subcommands.
+ */
+#ifndef MO_DRIVER_PROFILE_PROFILE_OPTIONS_H
+#define MO_DRIVER_PROFILE_PROFILE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "driver/exec/backend_choice.h"
+#include "driver/log.h"
+
+typedef struct mo_profile_options {
+    const char *output;
+    mo_talk talk;
+
+    /* fit */
+    const char *train, *test, *clean;
+    unsigned passes;
+    bool json;
+
+    /* run */
+    const char *cluster, *fusion;
+    mo_option_list shapes, inputs; /* to be freed by the command */
+    int64_t runs, weights;
+    bool alone, as_placed;
+    mo_exec_wants wants;
+} mo_profile_options;
+
+/* files: graphs with measured times, and profiles. */
+mo_status mo_profile_fit(mo_profile_options *o, char **files, size_t n,
+                         mo_error *err);
+
+/* Measures the ops of a graph, and the links between devices. */
+mo_status mo_profile_run(const mo_profile_options *o, const char *graph,
+                         mo_error *err);
+
+#endif

@@ -1,0 +1,274 @@
+#include <config.h>
+
+#include "driver/profile/profile_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "cost/predict.h"
+#include "cost/profile/profile_builder.h"
+
+enum { HOST_SIZE = 256 };
+
+void mo_profile_rows_clear(mo_profile_rows *rows)
+{
+    mo_profile_free(rows->profile);
+    mo_intern_free(rows->signatures);
+    mo_arena_free(rows->arena);
+    free(rows->signature_of);
+    free(rows->example);
+    *rows = (mo_profile_rows){ 0 };
+}
+
+static mo_status sign_ops(mo_profile_rows *rows, mo_error *err)
+{
+    const mo_graph *g = rows->graph;
+    mo_out *out;
+    mo_status status = mo_out_memory(&out, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int op = 0; op < g->n_ops && status == MO_OK; op++) {
+        const char *text;
+        size_t length;
+        int number;
+
+        mo_profile_signature(g, op, out);
+        text = mo_out_lend(out, &length);
+        status =
+            text ? mo_intern_put(rows->signatures, text, length, &number, err)
+                 : mo_fail_memory(err);
+        if (status != MO_OK)
+            break;
+        rows->signature_of[op] = number;
+        if (number == rows->n_signatures)
+            rows->example[rows->n_signatures++] = op;
+    }
+    mo_out_abandon(out);
+    return status;
+}
+
+/* Rows go by the names of devices, which may have been other parts. */
+static mo_status check_emulated(const char *file, const mo_profile_rows *rows,
+                                mo_error *err)
+{
+    const char *was = rows->profile->emulated ? rows->profile->emulated : "";
+    const char *is = rows->emulated ? rows->emulated : "";
+
+    if (strcmp(was, is) == 0)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_INPUT, file, 0,
+                      "was measured %s%.80s, not %s%.80s; name another file",
+                      *was ? "with --emulate " : "without --emulate", was,
+                      *is ? "with --emulate " : "without", is);
+}
+
+static mo_status read_file(const char *file, mo_profile_rows *rows,
+                           mo_error *err)
+{
+    mo_status status;
+
+    if (!file || strcmp(file, "-") == 0 || access(file, F_OK) != 0)
+        return MO_OK;
+    status = mo_profile_read(file, &rows->profile, err);
+    return status == MO_OK ? check_emulated(file, rows, err) : status;
+}
+
+mo_status mo_profile_rows_begin(const mo_graph *graph, const char *file,
+                                const char *emulated, mo_profile_rows *rows,
+                                mo_error *err)
+{
+    size_t room = (size_t) graph->n_ops + 1;
+    mo_status status;
+
+    rows->graph = graph;
+    rows->emulated = emulated;
+    rows->arena = mo_arena_new();
+    rows->signatures = rows->arena ? mo_intern_new(rows->arena) : NULL;
+    rows->signature_of = calloc(room, sizeof *rows->signature_of);
+    rows->example = calloc(room, sizeof *rows->example);
+    if (!rows->signatures || !rows->signature_of || !rows->example)
+        return mo_fail_memory(err);
+    status = sign_ops(rows, err);
+    return status == MO_OK ? read_file(file, rows, err) : status;
+}
+
+bool mo_profile_rows_has(const mo_profile_rows *rows, const char *device,
+                         int signature, int count)
+{
+    const mo_device by_id = { .id = device };
+    const mo_profile_op *row =
+        rows->profile
+            ? mo_profile_find(rows->profile, &by_id,
+                              mo_intern_text(rows->signatures, signature))
+            : NULL;
+
+    return row && row->count >= count;
+}
+
+/* What becomes of the rows that are there. */
+typedef struct rebuilding {
+    mo_profile_builder *builder;
+    const mo_profile *old;
+} rebuilding;
+
+static const char *keep(const rebuilding *r, const char *text)
+{
+    return mo_arena_text(mo_profile_builder_arena(r->builder), text,
+                         strlen(text));
+}
+
+static mo_status put_op(const rebuilding *r, mo_profile_op row, mo_error *err)
+{
+    row.device = keep(r, row.device);
+    row.signature = keep(r, row.signature);
+    return row.device && row.signature
+               ? mo_profile_builder_op(r->builder, &row, err)
+               : mo_fail_memory(err);
+}
+
+static mo_status put_link(const rebuilding *r, mo_profile_link row,
+                          mo_error *err)
+{
+    row.from = keep(r, row.from);
+    row.to = keep(r, row.to);
+    return row.from && row.to ? mo_profile_builder_link(r->builder, &row, err)
+                              : mo_fail_memory(err);
+}
+
+static mo_status begin(mo_profile_rows *rows, rebuilding *r, mo_error *err)
+{
+    char host[HOST_SIZE] = "";
+    const char *kept;
+    mo_status status = mo_profile_builder_new(&r->builder, err);
+
+    r->old = rows->profile;
+    if (status != MO_OK)
+        return status;
+    gethostname(host, sizeof host - 1);
+    kept = keep(r, r->old && r->old->host ? r->old->host : host);
+    if (!kept)
+        return mo_fail_memory(err);
+    if (*kept)
+        mo_profile_builder_host(r->builder, kept);
+    if (!rows->emulated)
+        return MO_OK;
+    kept = keep(r, rows->emulated);
+    mo_profile_builder_emulated(r->builder, kept);
+    return kept ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status end(mo_profile_rows *rows, rebuilding *r, mo_error *err)
+{
+    mo_profile *made = NULL;
+    mo_status status =
+        mo_profile_builder_finish(r->builder, "profile", &made, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_profile_free(rows->profile);
+    rows->profile = made;
+    return MO_OK;
+}
+
+static mo_profile_op row_of(const mo_profile_rows *rows, const char *device,
+                            int signature, const mo_measured *m)
+{
+    mo_workload work = mo_workload_of(rows->graph, rows->example[signature]);
+
+    return (mo_profile_op){
+        .device = device,
+        .signature = mo_intern_text(rows->signatures, signature),
+        .median_us = m->median_us,
+        .spread_us = m->spread_us,
+        .count = m->count,
+        .flops = work.flops,
+        .bytes = work.bytes,
+        .output_elements = work.output_elements,
+        .class = (int) work.class,
+    };
+}
+
+/* Was this row of the old profile measured anew? */
+static bool is_replaced(const mo_profile_rows *rows, const mo_profile_op *row,
+                        const char *device, const mo_measured *measured)
+{
+    int number = mo_intern_find(rows->signatures, row->signature,
+                                strlen(row->signature));
+
+    return strcmp(row->device, device) == 0 && number >= 0 &&
+           measured[number].count > 0;
+}
+
+static mo_status put_all_links(const rebuilding *r, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; r->old && i < r->old->n_links && status == MO_OK; i++)
+        status = put_link(r, r->old->links[i], err);
+    return status;
+}
+
+mo_status mo_profile_rows_add(mo_profile_rows *rows, const char *device,
+                              const mo_measured *measured, mo_error *err)
+{
+    rebuilding r = { NULL, NULL };
+    mo_status status = begin(rows, &r, err);
+
+    for (int i = 0; r.old && i < r.old->n_ops && status == MO_OK; i++)
+        if (!is_replaced(rows, &r.old->ops[i], device, measured))
+            status = put_op(&r, r.old->ops[i], err);
+    for (int s = 0; s < rows->n_signatures && status == MO_OK; s++)
+        if (measured[s].count > 0)
+            status = put_op(&r, row_of(rows, device, s, &measured[s]), err);
+    if (status == MO_OK)
+        status = put_all_links(&r, err);
+    if (status == MO_OK)
+        status = end(rows, &r, err);
+    mo_profile_builder_free(r.builder);
+    return status;
+}
+
+static bool is_among(const mo_profile_link *row, const mo_profile_link *links,
+                     int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(row->from, links[i].from) == 0 &&
+            strcmp(row->to, links[i].to) == 0)
+            return true;
+    return false;
+}
+
+mo_status mo_profile_rows_add_links(mo_profile_rows *rows,
+                                    const mo_profile_link *links, int n,
+                                    mo_error *err)
+{
+    rebuilding r = { NULL, NULL };
+    mo_status status = begin(rows, &r, err);
+
+    for (int i = 0; r.old && i < r.old->n_ops && status == MO_OK; i++)
+        status = put_op(&r, r.old->ops[i], err);
+    for (int i = 0; r.old && i < r.old->n_links && status == MO_OK; i++)
+        if (!is_among(&r.old->links[i], links, n))
+            status = put_link(&r, r.old->links[i], err);
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = put_link(&r, links[i], err);
+    if (status == MO_OK)
+        status = end(rows, &r, err);
+    mo_profile_builder_free(r.builder);
+    return status;
+}
+
+mo_status mo_profile_rows_write(const mo_profile_rows *rows, const char *file,
+                                mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(file, &out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_profile_write(rows->profile, out);
+    return mo_out_commit(out, err);
+}

@@ -1,0 +1,200 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "graph/build/sort.h"
+#include "graph/build/build_steps.h"
+
+/*
+ * Edges of one op carry the same tensor when they give it the same key; without
+ * keys, when they leave the same port; without ports, always.
+ *
+ *     uses of op 7, sorted       tensors, sorted by port and key
+ *     by what they carry
+ *       port 0    --.
+ *       port 0    --'----------> 0: port 0
+ *       key "x"   --.   .------> 1: port 1
+ *       port 1    -----'   .---> 2: key "x", port 2
+ *       key "x", port 2 --'
+ */
+struct use {
+    mo_edge *edge;
+    const char *key;
+    int port;
+    uint64_t mark;
+};
+
+struct packing {
+    mo_builder *b;
+    mo_graph *g;
+    int *numbers;
+    struct use *uses; /* of one op */
+    size_t uses_room;
+};
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_ports(int a, int b)
+{
+    return compare_numbers(mo_port_rank(a), mo_port_rank(b));
+}
+
+static int compare_keys(const char *a, const char *b)
+{
+    if (a == b)
+        return 0;
+    if (!a || !b)
+        return a ? 1 : -1;
+    return strcmp(a, b);
+}
+
+static int compare_carried(const void *a, const void *b)
+{
+    const struct use *x = a, *y = b;
+    int order = compare_keys(x->key, y->key);
+
+    if (order != 0 || x->key)
+        return order;
+    return compare_ports(x->port, y->port);
+}
+
+static int compare_tensors(const void *a, const void *b)
+{
+    const mo_tensor *x = a, *y = b;
+    int order = compare_ports(x->port, y->port);
+
+    return order != 0 ? order : compare_keys(x->key, y->key);
+}
+
+/* Within one tensor.  Lines decide only between edges that are the same. */
+static int compare_uses(const void *a, const void *b)
+{
+    uint64_t x_mark = ((const struct use *) a)->mark;
+    uint64_t y_mark = ((const struct use *) b)->mark;
+    const mo_edge *x = ((const struct use *) a)->edge;
+    const mo_edge *y = ((const struct use *) b)->edge;
+
+    if (x->to != y->to)
+        return compare_numbers(x->to, y->to);
+    if (x->dst_port != y->dst_port)
+        return compare_ports(x->dst_port, y->dst_port);
+    if (x->bytes != y->bytes)
+        return compare_numbers(x->bytes, y->bytes);
+    if (x_mark != y_mark)
+        return x_mark < y_mark ? -1 : 1;
+    return compare_numbers(x->line, y->line);
+}
+
+static void collect_uses(struct packing *p, int first, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int number = p->numbers[first + i];
+        mo_edge *edge = &p->b->edges[number];
+        struct use *use = &p->uses[i];
+
+        *use = (struct use){ edge, NULL, MO_PORT_NONE,
+                             p->b->marks ? p->b->marks[number] : 0 };
+        if (edge->tensor != MO_UNKNOWN) {
+            use->key = p->b->outputs[edge->tensor].key;
+            use->port = p->b->outputs[edge->tensor].port;
+        }
+    }
+}
+
+/* The tensor of the uses at first and of all that carry the same behind it. */
+static mo_tensor tensor_of(const struct use *uses, int first, int count, int op)
+{
+    const struct use *use = &uses[first];
+    mo_tensor t = { .producer = op,
+                    .port = use->port,
+                    .key = use->key,
+                    .bytes = MO_UNKNOWN,
+                    .first_edge = first };
+
+    for (int i = first; i < count; i++, use++) {
+        if (compare_carried(&uses[first], use) != 0)
+            break;
+        if (t.port == MO_PORT_NONE ||
+            (use->port != MO_PORT_NONE && compare_ports(use->port, t.port) < 0))
+            t.port = use->port;
+        if (t.bytes < use->edge->bytes)
+            t.bytes = use->edge->bytes;
+        t.n_edges++;
+    }
+    return t;
+}
+
+/* Makes the tensors of one op; first_edge is an index of uses for now. */
+static mo_status split_uses(struct packing *p, int count, int op, mo_error *err)
+{
+    mo_builder *b = p->b;
+    size_t first_tensor = b->n_tensors;
+
+    mo_group_sort(p->uses, (size_t) count, sizeof *p->uses, compare_carried);
+    for (int i = 0; i < count;) {
+        if (MO_PUSH(b->tensors, b->n_tensors, b->tensors_room, err) != MO_OK)
+            return MO_E_MEMORY;
+        b->tensors[b->n_tensors] = tensor_of(p->uses, i, count, op);
+        i += b->tensors[b->n_tensors++].n_edges;
+    }
+    mo_group_sort(b->tensors + first_tensor, b->n_tensors - first_tensor,
+                  sizeof *b->tensors, compare_tensors);
+    return MO_OK;
+}
+
+/* Puts a tensor's edges into numbers, from place on. */
+static void place_uses(struct packing *p, int tensor, int place)
+{
+    mo_tensor *t = &p->b->tensors[tensor];
+    struct use *uses = &p->uses[t->first_edge];
+
+    mo_group_sort(uses, (size_t) t->n_edges, sizeof *uses, compare_uses);
+    t->first_edge = place;
+    for (int i = 0; i < t->n_edges; i++) {
+        uses[i].edge->tensor = tensor;
+        p->numbers[place + i] = (int) (uses[i].edge - p->b->edges);
+    }
+}
+
+static mo_status pack_op(struct packing *p, int op, mo_error *err)
+{
+    int first = p->g->out_start[op], tensor = (int) p->b->n_tensors;
+    int count = p->g->out_start[op + 1] - first;
+    mo_status status;
+
+    status = mo_array_reserve((void **) &p->uses, &p->uses_room, (size_t) count,
+                              sizeof *p->uses, err);
+    if (status != MO_OK)
+        return status;
+    collect_uses(p, first, count);
+    status = split_uses(p, count, op, err);
+    if (status != MO_OK)
+        return status;
+    for (; tensor < (int) p->b->n_tensors; tensor++) {
+        place_uses(p, tensor, first);
+        first += p->b->tensors[tensor].n_edges;
+    }
+    return MO_OK;
+}
+
+mo_status mo_pack_tensors(mo_builder *builder, mo_graph *g, int *numbers,
+                          mo_error *err)
+{
+    struct packing p = { .b = builder, .g = g, .numbers = numbers };
+    mo_status status = MO_OK;
+
+    g->tensor_start = mo_arena_array(builder->arena, (size_t) g->n_ops + 1,
+                                     sizeof *g->tensor_start);
+    if (!g->tensor_start)
+        return mo_fail_memory(err);
+    for (int op = 0; op < g->n_ops && status == MO_OK; op++) {
+        if (mo_graph_out_degree(g, op) > 0)
+            status = pack_op(&p, op, err);
+        g->tensor_start[op + 1] = (int) builder->n_tensors;
+    }
+    free(p.uses);
+    return status;
+}

@@ -1,0 +1,28 @@
+/*
+ * bin.h - the file beside a model that holds its constants.
+ *
+ * It is opened at the first read, so that a model whose shapes need none of
+ * them works without it.
+ */
+#ifndef MO_INGEST_INFER_BIN_FILE_H
+#define MO_INGEST_INFER_BIN_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct mo_bin {
+    const char *path; /* or NULL: there is none */
+    int file;         /* -1 until it is open */
+    int64_t size;
+} mo_bin;
+
+mo_bin mo_bin_at(const char *path);
+void mo_bin_close(mo_bin *bin);
+
+/* Reads exactly size bytes from offset on.  The error's text names the file. */
+mo_status mo_bin_read(mo_bin *bin, int64_t offset, size_t size, void *bytes,
+                      mo_error *err);
+
+#endif

@@ -1,0 +1,385 @@
+#include "ingest/infer/infer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/infer/bin_file.h"
+#include "ingest/infer/dims.h"
+#include "ingest/infer/input_shapes.h"
+#include "ingest/infer/rule.h"
+
+/*
+ * Shapes flow forward, in topological order.  Which values are needed on the
+ * way is found first, walking backward: those that a shape rule looks at, and
+ * those from which such a value is computed.
+ *
+ *     Parameter --> ShapeOf --> Gather --> Concat ==> Reshape
+ *         |            Const ==^   Const ==^             ^
+ *         `----------------------------------------------'
+ *
+ * ==> carries a wanted value.  ShapeOf ends the chain: it wants no value, only
+ * a shape.  So constants are read only where a shape depends on them.
+ */
+
+/* Items of all values together, each counted when it is made and whenever it is
+ * looked at, so that time and memory stay small whatever a file asks for. */
+enum { MAX_ITEMS = 8 << 20 };
+
+/* What is known of one output's contents. */
+typedef struct slot {
+    bool wanted;
+    const mo_value *value;
+    const char *unknown; /* why there is no value */
+} slot;
+
+typedef struct inference {
+    mo_ir *ir;
+    mo_bin bin;
+    mo_arena *arena; /* owns all below but order */
+    int *order;
+    const mo_rule **rules; /* by layer; NULL: no rule */
+    bool *changed;         /* by layer: it or one before it has not the shape
+                              that the file says */
+    size_t *first;         /* by layer: its first output in slots */
+    slot *slots;
+    mo_rule_input *inputs; /* of the layer at hand */
+    mo_shape *outputs;
+    int64_t items_left;
+} inference;
+
+static bool is_dynamic(const mo_ir_port *ports, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!mo_shape_is_static(&ports[i].shape))
+            return true;
+    return false;
+}
+
+static bool has_dynamic(const mo_ir *ir)
+{
+    for (int i = 0; i < ir->n_layers; i++)
+        if (is_dynamic(ir->layers[i].inputs, ir->layers[i].n_inputs) ||
+            is_dynamic(ir->layers[i].outputs, ir->layers[i].n_outputs))
+            return true;
+    return false;
+}
+
+static mo_status set_up(inference *f, mo_error *err)
+{
+    const mo_ir *ir = f->ir;
+    size_t n = (size_t) ir->n_layers, n_slots = 0;
+    size_t most_inputs = 1, most_outputs = 1;
+
+    f->arena = mo_arena_new();
+    if (!f->arena)
+        return mo_fail_memory(err);
+    f->rules = mo_arena_array(f->arena, n, sizeof *f->rules);
+    f->changed = mo_arena_array(f->arena, n, sizeof *f->changed);
+    f->first = mo_arena_array(f->arena, n, sizeof *f->first);
+    if (!f->rules || !f->changed || !f->first)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        size_t inputs = (size_t) ir->layers[i].n_inputs;
+        size_t outputs = (size_t) ir->layers[i].n_outputs;
+
+        f->rules[i] = mo_rule_find(ir->layers[i].type);
+        f->first[i] = n_slots;
+        n_slots += outputs;
+        most_inputs = inputs > most_inputs ? inputs : most_inputs;
+        most_outputs = outputs > most_outputs ? outputs : most_outputs;
+    }
+    f->slots = mo_arena_array(f->arena, n_slots, sizeof *f->slots);
+    f->inputs = mo_arena_array(f->arena, most_inputs, sizeof *f->inputs);
+    f->outputs = mo_arena_array(f->arena, most_outputs, sizeof *f->outputs);
+    if (!f->slots || !f->inputs || !f->outputs)
+        return mo_fail_memory(err);
+    return mo_ir_order(ir, &f->order, err);
+}
+
+static slot *source_slot(const inference *f, const mo_ir_port *input)
+{
+    return &f->slots[f->first[input->source_layer] + input->source_port];
+}
+
+static bool any_wanted(const inference *f, int index)
+{
+    for (int k = 0; k < f->ir->layers[index].n_outputs; k++)
+        if (f->slots[f->first[index] + (size_t) k].wanted)
+            return true;
+    return false;
+}
+
+static void find_wanted(inference *f)
+{
+    for (int t = f->ir->n_layers - 1; t >= 0; t--) {
+        int index = f->order[t];
+        const mo_ir_layer *layer = &f->ir->layers[index];
+        const mo_rule *rule = f->rules[index];
+        bool evaluated = rule && rule->value && any_wanted(f, index);
+
+        for (int k = 0; rule && k < layer->n_inputs; k++)
+            if (mo_rule_has(rule->needs, k) ||
+                (evaluated && mo_rule_has(rule->reads, k)))
+                source_slot(f, &layer->inputs[k])->wanted = true;
+    }
+}
+
+/* Gives every input of the layer its source's shape, and shows the rule all
+ * that is known. */
+static void take_inputs(inference *f, int index)
+{
+    mo_ir_layer *layer = &f->ir->layers[index];
+
+    for (int k = 0; k < layer->n_inputs; k++) {
+        mo_ir_port *port = &layer->inputs[k];
+        const mo_ir_layer *source = &f->ir->layers[port->source_layer];
+        const mo_shape *shape = &source->outputs[port->source_port].shape;
+        const slot *known = source_slot(f, port);
+
+        if (f->changed[port->source_layer] ||
+            mo_dims_contradict(&port->shape, shape))
+            f->changed[index] = true;
+        port->shape = *shape;
+        f->inputs[k] = (mo_rule_input){ *shape, known->value, known->unknown };
+    }
+}
+
+static void give_outputs(inference *f, int index)
+{
+    mo_ir_layer *layer = &f->ir->layers[index];
+
+    for (int k = 0; k < layer->n_outputs; k++) {
+        mo_shape *shape = &layer->outputs[k].shape;
+
+        if (mo_dims_contradict(shape, &f->outputs[k]))
+            f->changed[index] = true;
+        *shape = f->outputs[k];
+    }
+}
+
+static mo_rule_op describe(const inference *f, int index)
+{
+    const mo_ir_layer *layer = &f->ir->layers[index];
+
+    return (mo_rule_op){ .type = layer->type,
+                         .version = layer->version,
+                         .attrs = layer->attrs,
+                         .inputs = f->inputs,
+                         .n_inputs = layer->n_inputs,
+                         .n_outputs = layer->n_outputs };
+}
+
+/* Sets *derived when the rule itself gave the shapes. */
+static mo_status derive_shapes(inference *f, int index, bool *derived,
+                               mo_error *err)
+{
+    const mo_ir_layer *layer = &f->ir->layers[index];
+    mo_rule_op op = describe(f, index);
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (f->rules[index])
+        status = mo_rule_infer(f->rules[index], &op, f->outputs, &why);
+    else
+        status = mo_fail(&why, MO_E_SUPPORT,
+                         "there is no shape rule for this operator");
+    *derived = status == MO_OK;
+    if (*derived)
+        give_outputs(f, index);
+    if (*derived || (status == MO_E_SUPPORT && !f->changed[index] &&
+                     !is_dynamic(layer->outputs, layer->n_outputs)))
+        return MO_OK;
+    return mo_fail_at(err, status, f->ir->file, layer->line,
+                      "%.40s '%.80s': %s", layer->type, layer->name, why.text);
+}
+
+/* A text for slot.unknown. */
+static const char *because(inference *f, const char *format, ...)
+    MO_PRINTF(2, 3);
+
+static const char *because(inference *f, const char *format, ...)
+{
+    char text[MO_ERROR_TEXT_SIZE];
+    const char *kept;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    kept = mo_arena_text(f->arena, text, strlen(text));
+    return kept ? kept : "there is no memory for it";
+}
+
+/* Room for the value of an output that is made of so many items, or NULL and
+ * why not. */
+static mo_value *new_value(inference *f, const mo_ir_layer *layer, int output,
+                           int64_t made_of, const char **unknown)
+{
+    const mo_ir_port *port = &layer->outputs[output];
+    int64_t items = mo_shape_elements(&port->shape);
+    mo_value *value;
+
+    if (!mo_value_holds(port->dtype)) {
+        *unknown = because(f, "'%.80s' is of type %s", layer->name,
+                           port->dtype ? port->dtype : "unknown");
+        return NULL;
+    }
+    if (items > MO_VALUE_MAX_ITEMS || items + made_of > f->items_left) {
+        *unknown = because(f, "'%.80s' (%s) is too large for a shape",
+                           layer->name, mo_dims_say(&port->shape).text);
+        return NULL;
+    }
+    f->items_left -= items + made_of;
+    value = mo_value_new(f->arena, &port->shape, port->dtype);
+    if (!value)
+        *unknown = because(f, "there is no memory for '%.80s'", layer->name);
+    return value;
+}
+
+static void read_constant(inference *f, const mo_ir_layer *layer, int output,
+                          slot *to)
+{
+    mo_value *value = new_value(f, layer, output, 0, &to->unknown);
+    mo_error why = { 0 };
+    unsigned char *bytes;
+    size_t size;
+
+    if (!value)
+        return;
+    size = (size_t) value->count * mo_value_item_bytes(value->dtype);
+    bytes = malloc(size + 1);
+    if (!bytes) {
+        to->unknown = "there is no memory for it";
+    } else if (layer->size < 0 || (uint64_t) layer->size < size) {
+        to->unknown =
+            because(f, "the constant '%.80s' has too few bytes", layer->name);
+    } else if (mo_bin_read(&f->bin, layer->offset, size, bytes, &why) !=
+               MO_OK) {
+        to->unknown = because(f, "it is the constant '%.80s', and %s",
+                              layer->name, why.text);
+    } else {
+        mo_value_decode(value, bytes);
+        to->value = value;
+    }
+    free(bytes);
+}
+
+/* Why the value of an output cannot be computed, or NULL when all that its rule
+ * looks at is there. */
+static const char *missing_input(const inference *f, int index)
+{
+    const mo_rule *rule = f->rules[index];
+
+    for (int k = 0; k < f->ir->layers[index].n_inputs; k++)
+        if ((mo_rule_has(rule->needs, k) || mo_rule_has(rule->reads, k)) &&
+            !f->inputs[k].value)
+            return f->inputs[k].unknown;
+    return NULL;
+}
+
+static int64_t count_items(const inference *f, int n_inputs)
+{
+    int64_t count = 0;
+
+    for (int k = 0; k < n_inputs; k++)
+        count += f->inputs[k].value ? f->inputs[k].value->count : 0;
+    return count;
+}
+
+static void compute(inference *f, int index, int output, slot *to)
+{
+    const mo_ir_layer *layer = &f->ir->layers[index];
+    mo_rule_op op = describe(f, index);
+    mo_error why = { 0 };
+    mo_value *value = new_value(f, layer, output,
+                                count_items(f, layer->n_inputs), &to->unknown);
+
+    if (!value)
+        return;
+    if (f->rules[index]->value(&op, output, value, &why) == MO_OK)
+        to->value = value;
+    else
+        to->unknown =
+            because(f, "%.40s '%.80s' %s", layer->type, layer->name, why.text);
+}
+
+static bool is_type(const mo_ir_layer *layer, const char *type)
+{
+    return strcmp(layer->type, type) == 0;
+}
+
+static void find_value(inference *f, int index, int output, bool derived)
+{
+    const mo_ir_layer *layer = &f->ir->layers[index];
+    const mo_rule *rule = f->rules[index];
+    slot *to = &f->slots[f->first[index] + (size_t) output];
+
+    if (!to->wanted)
+        return;
+    if (rule && rule->value)
+        to->unknown = missing_input(f, index);
+    if (to->unknown)
+        return;
+    if (is_type(layer, "Const"))
+        read_constant(f, layer, output, to);
+    else if (is_type(layer, "Parameter"))
+        to->unknown =
+            because(f, "it depends on the data of input '%.80s'", layer->name);
+    else if (derived && rule->value)
+        compute(f, index, output, to);
+    else
+        to->unknown =
+            because(f, "it depends on %.40s '%.80s'", layer->type, layer->name);
+}
+
+static mo_status check_source(const inference *f, const mo_ir_layer *layer,
+                              mo_error *err)
+{
+    if (is_dynamic(layer->outputs, layer->n_outputs))
+        return mo_fail_at(err, MO_E_INPUT, f->ir->file, layer->line,
+                          "%.40s '%.80s' has a dynamic shape", layer->type,
+                          layer->name);
+    return MO_OK;
+}
+
+static mo_status infer_layer(inference *f, int index, mo_error *err)
+{
+    const mo_ir_layer *layer = &f->ir->layers[index];
+    bool derived = false;
+    mo_status status;
+
+    take_inputs(f, index);
+    if (is_type(layer, "Const") || is_type(layer, "Parameter"))
+        status = check_source(f, layer, err);
+    else
+        status = derive_shapes(f, index, &derived, err);
+    for (int k = 0; status == MO_OK && k < layer->n_outputs; k++)
+        find_value(f, index, k, derived);
+    return status;
+}
+
+mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
+                          const char *const *shapes, size_t n_shapes,
+                          mo_error *err)
+{
+    inference f = { .ir = ir,
+                    .bin = mo_bin_at(bin_path),
+                    .items_left = MAX_ITEMS };
+    mo_status status;
+
+    if (n_shapes == 0 && !has_dynamic(ir))
+        return MO_OK;
+    status = set_up(&f, err);
+    if (status == MO_OK)
+        status = mo_infer_inputs(ir, shapes, n_shapes, f.changed, err);
+    if (status == MO_OK)
+        find_wanted(&f);
+    for (int t = 0; status == MO_OK && t < ir->n_layers; t++)
+        status = infer_layer(&f, f.order[t], err);
+    free(f.order);
+    mo_bin_close(&f.bin);
+    mo_arena_free(f.arena);
+    return status;
+}

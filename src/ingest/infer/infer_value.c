@@ -1,0 +1,212 @@
+#include "ingest/infer/infer_value.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* How each type that can be held lies in a file. */
+typedef struct kind {
+    const char *dtype;
+    enum { INT, UINT, REAL, BOOL } is;
+    int bytes;
+    int digits;   /* REAL: bits of the significand, the hidden one too */
+    int exponent; /* REAL: bits of the exponent */
+} kind;
+
+static const kind kinds[] = {
+    { "i64", INT, 8, 0, 0 },      { "i32", INT, 4, 0, 0 },
+    { "boolean", BOOL, 1, 0, 0 }, { "f32", REAL, 4, 24, 8 },
+    { "f16", REAL, 2, 11, 5 },    { "bf16", REAL, 2, 8, 8 },
+    { "f64", REAL, 8, 53, 11 },   { "i16", INT, 2, 0, 0 },
+    { "i8", INT, 1, 0, 0 },       { "u64", UINT, 8, 0, 0 },
+    { "u32", UINT, 4, 0, 0 },     { "u16", UINT, 2, 0, 0 },
+    { "u8", UINT, 1, 0, 0 },
+};
+
+static const kind *find_kind(const char *dtype)
+{
+    if (dtype)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (strcmp(kinds[i].dtype, dtype) == 0)
+                return &kinds[i];
+    return NULL;
+}
+
+bool mo_value_holds(const char *dtype)
+{
+    return find_kind(dtype) != NULL;
+}
+
+size_t mo_value_item_bytes(const char *dtype)
+{
+    return (size_t) find_kind(dtype)->bytes;
+}
+
+mo_value *mo_value_new(mo_arena *arena, const mo_shape *shape,
+                       const char *dtype)
+{
+    mo_value *value = mo_arena_alloc(arena, sizeof *value);
+
+    if (!value)
+        return NULL;
+    value->shape = *shape;
+    value->dtype = dtype;
+    value->real = find_kind(dtype)->is == REAL;
+    value->count = mo_shape_elements(shape);
+    value->items =
+        mo_arena_array(arena, (size_t) value->count, sizeof *value->items);
+    return value->items ? value : NULL;
+}
+
+/* The low bits of x as a signed number of that many bits. */
+static int64_t sign_extend(uint64_t x, int bits)
+{
+    uint64_t sign = (uint64_t) 1 << (bits - 1);
+
+    if (bits < 64)
+        x &= (sign << 1) - 1;
+    if (!(x & sign))
+        return (int64_t) x;
+    return -(int64_t) (sign - (x & (sign - 1)) - 1) - 1;
+}
+
+/* Sign, exponent and fraction of an IEEE number of any width. */
+static double decode_real(uint64_t bits, const kind *k)
+{
+    int fraction_bits = k->digits - 1;
+    uint64_t fraction = bits & (((uint64_t) 1 << fraction_bits) - 1);
+    int top = (1 << k->exponent) - 1, bias = top / 2;
+    int exponent = (int) (bits >> fraction_bits & (uint64_t) top);
+    bool negative = bits >> (8 * k->bytes - 1) & 1;
+    double size;
+
+    if (exponent == top)
+        size = fraction ? NAN : INFINITY;
+    else if (exponent == 0)
+        size = ldexp((double) fraction, 1 - bias - fraction_bits);
+    else
+        size = ldexp((double) (fraction | (uint64_t) 1 << fraction_bits),
+                     exponent - bias - fraction_bits);
+    return negative ? -size : size;
+}
+
+static mo_item decode(uint64_t bits, const kind *k)
+{
+    switch (k->is) {
+    case REAL:
+        return (mo_item){ .r = decode_real(bits, k) };
+    case BOOL:
+        return (mo_item){ .i = bits != 0 };
+    case UINT:
+        return (mo_item){ .i = bits > INT64_MAX ? INT64_MAX : (int64_t) bits };
+    case INT:
+        break;
+    }
+    return (mo_item){ .i = sign_extend(bits, 8 * k->bytes) };
+}
+
+void mo_value_decode(mo_value *value, const unsigned char *bytes)
+{
+    const kind *k = find_kind(value->dtype);
+
+    for (int64_t i = 0; i < value->count; i++) {
+        uint64_t bits = 0;
+
+        for (int b = k->bytes - 1; b >= 0; b--)
+            bits = bits << 8 | bytes[b];
+        value->items[i] = decode(bits, k);
+        bytes += k->bytes;
+    }
+}
+
+mo_item mo_value_fit_int(int64_t result, const char *dtype)
+{
+    const kind *k = find_kind(dtype);
+
+    if (k->is == BOOL)
+        result = result != 0;
+    else if (k->is == INT)
+        result = sign_extend((uint64_t) result, 8 * k->bytes);
+    else if (k->bytes < 8)
+        result = (int64_t) ((uint64_t) result &
+                            (((uint64_t) 1 << 8 * k->bytes) - 1));
+    return (mo_item){ .i = result };
+}
+
+mo_item mo_value_fit_real(double result, const char *dtype)
+{
+    const kind *k = find_kind(dtype);
+    int exponent;
+    double significand;
+
+    if (!isfinite(result) || k->digits >= DBL_MANT_DIG)
+        return (mo_item){ .r = result };
+    significand = nearbyint(ldexp(frexp(result, &exponent), k->digits));
+    return (mo_item){ .r = ldexp(significand, exponent - k->digits) };
+}
+
+static int64_t cut(double real)
+{
+    if (isnan(real))
+        return 0;
+    if (real >= 0x1p63)
+        return INT64_MAX;
+    return real < -0x1p63 ? INT64_MIN : (int64_t) real;
+}
+
+mo_item mo_value_cast(mo_item item, bool from_real, const char *dtype)
+{
+    const kind *k = find_kind(dtype);
+
+    if (k->is == REAL)
+        return mo_value_fit_real(from_real ? item.r : (double) item.i, dtype);
+    if (k->is == BOOL && from_real)
+        return (mo_item){ .i = item.r != 0 };
+    return mo_value_fit_int(from_real ? cut(item.r) : item.i, dtype);
+}
+
+mo_view mo_view_of(const mo_shape *shape)
+{
+    mo_view view = { 0 };
+    int64_t stride = 1;
+
+    for (int d = shape->rank - 1; d >= 0; d--) {
+        view.stride[d] = stride;
+        stride *= shape->dims[d];
+    }
+    return view;
+}
+
+mo_view mo_view_broadcast(const mo_shape *from, const mo_shape *to)
+{
+    mo_view own = mo_view_of(from), view = { 0 };
+    int lead = to->rank - from->rank;
+
+    for (int d = 0; d < from->rank; d++)
+        if (from->dims[d] != 1)
+            view.stride[lead + d] = own.stride[d];
+    return view;
+}
+
+int64_t mo_view_at(const mo_view *view, const mo_shape *shape, int64_t index)
+{
+    int64_t at = view->base;
+
+    for (int d = shape->rank - 1; d >= 0; d--) {
+        at += index % shape->dims[d] * view->stride[d];
+        index /= shape->dims[d];
+    }
+    return at;
+}
+
+void mo_value_take(mo_value *to, const mo_value *from, const mo_view *view)
+{
+    for (int64_t i = 0; i < to->count; i++)
+        to->items[i] = from->items[mo_view_at(view, &to->shape, i)];
+}
+
+void mo_value_put(mo_value *to, const mo_value *from, const mo_view *view)
+{
+    for (int64_t i = 0; i < from->count; i++)
+        to->items[mo_view_at(view, &from->shape, i)] = from->items[i];
+}

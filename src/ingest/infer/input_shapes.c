@@ -1,0 +1,219 @@
+#include "ingest/infer/input_shapes.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "ingest/infer/dims.h"
+
+static bool is_input(const mo_ir_layer *layer)
+{
+    return strcmp(layer->type, "Parameter") == 0 && layer->n_outputs == 1;
+}
+
+static int count_inputs(const mo_ir *ir)
+{
+    int count = 0;
+
+    for (int i = 0; i < ir->n_layers; i++)
+        count += is_input(&ir->layers[i]);
+    return count;
+}
+
+/* Index of the layer that is the place-th input, or -1. */
+static int input_at(const mo_ir *ir, int64_t place)
+{
+    for (int i = 0; i < ir->n_layers; i++)
+        if (is_input(&ir->layers[i]) && place-- == 0)
+            return i;
+    return -1;
+}
+
+/* By name first: an input may be called "1". */
+static int find_input(const mo_ir *ir, const char *name, size_t length)
+{
+    int64_t place;
+
+    for (int i = 0; i < ir->n_layers; i++)
+        if (is_input(&ir->layers[i]) && strlen(ir->layers[i].name) == length &&
+            memcmp(ir->layers[i].name, name, length) == 0)
+            return i;
+    if (mo_number_read_int(name, length, &place) == MO_NUMBER_OK && place >= 0)
+        return input_at(ir, place);
+    return -1;
+}
+
+/* "'ids', 'mask'": as many as there is room for. */
+typedef struct name_list {
+    char text[256];
+} name_list;
+
+static name_list list_inputs(const mo_ir *ir)
+{
+    name_list names = { "none" };
+    size_t used = 0;
+    int index;
+
+    for (int n = 0; (index = input_at(ir, n)) >= 0; n++) {
+        char next[96];
+        size_t length =
+            (size_t) snprintf(next, sizeof next, "%s'%.80s'", n > 0 ? ", " : "",
+                              ir->layers[index].name);
+
+        if (used + length + sizeof ", ..." > sizeof names.text) {
+            strcpy(names.text + used, ", ...");
+            break;
+        }
+        strcpy(names.text + used, next);
+        used += length;
+    }
+    return names;
+}
+
+/* What to write for an input: its own sizes, and 1 where it has none. */
+static mo_dims_words suggest(const mo_shape *shape)
+{
+    mo_shape example = *shape;
+
+    for (int d = 0; d < example.rank; d++)
+        if (example.dims[d] < 0)
+            example.dims[d] = 1;
+    if (example.rank < 0)
+        return (mo_dims_words){ "1,..." };
+    return mo_dims_say(&example);
+}
+
+/* The layer that request means; *dims is what is left of it. */
+static mo_status find_meant(const mo_ir *ir, const char *request, int *index,
+                            const char **dims, mo_error *err)
+{
+    const char *mark = strrchr(request, '=');
+
+    *dims = mark ? mark + 1 : request;
+    *index = mark ? find_input(ir, request, (size_t) (mark - request))
+                  : input_at(ir, 0);
+    if (!mark && count_inputs(ir) > 1)
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--shape %.120s does not say for which input; they are %s", request,
+            list_inputs(ir).text);
+    if (*index < 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--shape %.120s names no input of %s; its inputs are %s",
+                       request, ir->file, list_inputs(ir).text);
+    return MO_OK;
+}
+
+static mo_status read_dims(const char *request, const char *dims,
+                           mo_shape *shape, mo_error *err)
+{
+    switch (mo_shape_read(dims, strlen(dims), shape)) {
+    case MO_SHAPE_OK:
+        return MO_OK;
+    case MO_SHAPE_DYNAMIC:
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--shape %.120s: every size must be a number, not '?' or -1",
+            request);
+    case MO_SHAPE_RANGE:
+        return mo_fail(err, MO_E_USAGE,
+                       "--shape %.120s is too large; give at most 2^48 elements",
+                       request);
+    case MO_SHAPE_NOT:
+        break;
+    }
+    return mo_fail(err, MO_E_USAGE,
+                   "--shape %.120s is not NAME=DIMS, as in input=1,128",
+                   request);
+}
+
+/* attrs with its "shape" replaced, so that the layer stays consistent. */
+static mo_status rewrite_attrs(mo_ir *ir, mo_ir_layer *layer,
+                               const mo_shape *shape, mo_error *err)
+{
+    char dims[MO_SHAPE_TEXT_SIZE];
+    size_t length, n = mo_shape_write(shape, dims);
+    const char *attrs = layer->attrs;
+    const char *raw = attrs ? mo_json_find(attrs, "shape", &length) : NULL;
+    char *text;
+
+    if (!raw)
+        return MO_OK;
+    text = mo_arena_alloc(ir->arena, strlen(attrs) + n + 3);
+    if (!text)
+        return mo_fail_memory(err);
+    sprintf(text, "%.*s\"%.*s\"%s", (int) (raw - attrs), attrs, (int) n, dims,
+            raw + length);
+    layer->attrs = text;
+    return MO_OK;
+}
+
+static mo_status set_shape(mo_ir *ir, const char *request, int index,
+                           const mo_shape *shape, bool *changed, mo_error *err)
+{
+    mo_ir_layer *layer = &ir->layers[index];
+    mo_shape *own = &layer->outputs[0].shape;
+
+    if (own->rank >= 0 && own->rank != shape->rank)
+        return mo_fail_at(
+            err, MO_E_USAGE, ir->file, layer->line,
+            "--shape %.120s: input '%.80s' has %d dimensions (%s)", request,
+            layer->name, own->rank, mo_dims_say(own).text);
+    changed[index] = mo_dims_contradict(own, shape);
+    *own = *shape;
+    return rewrite_attrs(ir, layer, shape, err);
+}
+
+static mo_status apply_request(mo_ir *ir, const char *request, bool *given,
+                               bool *changed, mo_error *err)
+{
+    const char *dims;
+    mo_shape shape;
+    int index;
+    mo_status status = find_meant(ir, request, &index, &dims, err);
+
+    if (status == MO_OK)
+        status = read_dims(request, dims, &shape, err);
+    if (status != MO_OK)
+        return status;
+    if (given[index])
+        return mo_fail(err, MO_E_USAGE,
+                       "--shape %.120s: the shape of '%.80s' is given twice; "
+                       "keep one of them",
+                       request, ir->layers[index].name);
+    given[index] = true;
+    return set_shape(ir, request, index, &shape, changed, err);
+}
+
+static mo_status check_static(const mo_ir *ir, mo_error *err)
+{
+    for (int i = 0; i < ir->n_layers; i++) {
+        const mo_ir_layer *layer = &ir->layers[i];
+
+        if (is_input(layer) && !mo_shape_is_static(&layer->outputs[0].shape))
+            return mo_fail_at(
+                err, MO_E_INPUT, ir->file, layer->line,
+                "input '%.80s' has a dynamic dimension (%s); give "
+                "it a size with --shape %.80s=%s",
+                layer->name, mo_dims_say(&layer->outputs[0].shape).text,
+                layer->name, suggest(&layer->outputs[0].shape).text);
+    }
+    return MO_OK;
+}
+
+mo_status mo_infer_inputs(mo_ir *ir, const char *const *shapes, size_t n_shapes,
+                          bool *changed, mo_error *err)
+{
+    bool *given = calloc((size_t) ir->n_layers + 1, sizeof *given);
+    mo_status status = MO_OK;
+
+    if (!given)
+        return mo_fail_memory(err);
+    for (size_t i = 0; status == MO_OK && i < n_shapes; i++)
+        status = apply_request(ir, shapes[i], given, changed, err);
+    free(given);
+    return status == MO_OK ? check_static(ir, err) : status;
+}

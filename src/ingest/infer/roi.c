@@ -1,0 +1,54 @@
+/*
+ * Operators that sample regions of a picture.
+ */
+#include "ingest/infer/rule_args.h"
+#include "ingest/infer/dims.h"
+
+/* A picture's channels, pooled to a fixed size for each region. */
+static mo_status infer_regions(const mo_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
+{
+    int64_t height, width;
+    mo_status status = mo_arg_rank(op, 0, 4, 4, err);
+
+    if (status == MO_OK)
+        status = mo_arg_rank(op, 1, 2, 2, err);
+    if (status == MO_OK)
+        status = mo_arg_int(op, "pooled_h", 1, &height, err);
+    if (status == MO_OK)
+        status = mo_arg_int(op, "pooled_w", 1, &width, err);
+    if (status != MO_OK)
+        return status;
+    outputs[0] =
+        (mo_shape){ .rank = 4,
+                    .dims = { op->inputs[1].shape.dims[0],
+                              op->inputs[0].shape.dims[1], height, width } };
+    return MO_OK;
+}
+
+/* data N,C,... sampled at grid N,...,k. */
+static mo_status infer_grid(const mo_rule_op *op, mo_shape *outputs,
+                            mo_error *err)
+{
+    const mo_shape *data = &op->inputs[0].shape, *grid = &op->inputs[1].shape;
+    mo_status status = mo_arg_rank(op, 0, 4, 4, err);
+
+    if (status == MO_OK)
+        status = mo_arg_rank(op, 1, 4, 4, err);
+    if (status != MO_OK)
+        return status;
+    if (data->dims[0] != grid->dims[0] || grid->dims[3] != 2)
+        return mo_fail(err, MO_E_INPUT, "grid %s does not fit data %s",
+                       mo_dims_say(grid).text, mo_dims_say(data).text);
+    outputs[0] = (mo_shape){ .rank = 4,
+                             .dims = { data->dims[0], data->dims[1],
+                                       grid->dims[1], grid->dims[2] } };
+    return MO_OK;
+}
+
+const mo_rule mo_rules_region[] = {
+    { .type = "ROIAlign", .inputs = { 3, 3 }, .shapes = infer_regions },
+    { .type = "ROIAlignRotated", .inputs = { 3, 3 }, .shapes = infer_regions },
+    { .type = "GridSample", .inputs = { 2, 2 }, .shapes = infer_grid },
+    { .type = NULL },
+};

@@ -1,0 +1,109 @@
+#include "ingest/openvino.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "ingest/openvino/constness.h"
+#include "ingest/infer/infer.h"
+#include "ingest/ir/ir.h"
+#include "ingest/openvino/ir_graph.h"
+#include "ingest/ir/unique_names.h"
+#include "ingest/shape.h"
+
+/* What no rule of inference reached, or made too large. */
+static mo_status check_shape(const mo_ir *ir, const mo_ir_layer *layer,
+                             const mo_shape *shape, mo_error *err)
+{
+    if (!mo_shape_is_static(shape))
+        return mo_fail_at(err, MO_E_INPUT, ir->file, layer->line,
+                          "the shape of layer '%.80s' is dynamic: give those "
+                          "of the inputs with --shape INPUT=1,128",
+                          layer->name);
+    if (!mo_shape_fits(shape))
+        return mo_fail_at(err, MO_E_LIMIT, ir->file, layer->line,
+                          "a tensor of layer '%.80s' has more than 2^48 "
+                          "elements: give smaller shapes",
+                          layer->name);
+    return MO_OK;
+}
+
+static mo_status check_shapes(const mo_ir *ir, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < ir->n_layers && status == MO_OK; i++) {
+        const mo_ir_layer *layer = &ir->layers[i];
+
+        for (int k = 0; k < layer->n_outputs && status == MO_OK; k++)
+            status = check_shape(ir, layer, &layer->outputs[k].shape, err);
+    }
+    return status;
+}
+
+/* Beside model.xml lies model.bin; so it is called, too, when the model comes
+ * from standard input. */
+static mo_status bin_path(const char *path, char **bin, mo_error *err)
+{
+    static const char ending[] = ".bin";
+    size_t length = strlen(path);
+
+    if (strcmp(path, MO_INPUT_STDIN) == 0) {
+        path = "model";
+        length = strlen(path);
+    } else if (length > 4 && strcasecmp(path + length - 4, ".xml") == 0) {
+        length -= 4;
+    }
+    *bin = malloc(length + sizeof ending);
+    if (!*bin)
+        return mo_fail_memory(err);
+    memcpy(*bin, path, length);
+    memcpy(*bin + length, ending, sizeof ending);
+    return MO_OK;
+}
+
+/* Takes ir. */
+static mo_status convert(mo_ir *ir, const mo_read_options *options,
+                         mo_graph **graph, mo_error *err)
+{
+    static const mo_read_options none = { NULL, 0 };
+    char *bin = NULL;
+    mo_fold *folds = NULL;
+    mo_status status = bin_path(ir->file, &bin, err);
+
+    options = options ? options : &none;
+    if (status == MO_OK)
+        status =
+            mo_infer_shapes(ir, bin, options->shapes, options->n_shapes, err);
+    if (status == MO_OK)
+        status = check_shapes(ir, err);
+    if (status == MO_OK)
+        status = mo_fold_layers(ir, &folds, err);
+    if (status == MO_OK)
+        status = mo_ir_name_layers(ir, err);
+    if (status == MO_OK)
+        status = mo_ir_graph(ir, folds, bin, graph, err);
+    free(folds);
+    free(bin);
+    mo_ir_free(ir);
+    return status;
+}
+
+mo_status mo_openvino_read(mo_input *input, const mo_read_options *options,
+                           mo_graph **graph, mo_error *err)
+{
+    mo_ir *ir;
+    mo_status status = mo_ir_read(input, &ir, err);
+
+    return status == MO_OK ? convert(ir, options, graph, err) : status;
+}
+
+mo_status mo_openvino_read_memory(const char *file, const char *data,
+                                  size_t size, const mo_read_options *options,
+                                  mo_graph **graph, mo_error *err)
+{
+    mo_ir *ir;
+    mo_status status = mo_ir_read_memory(file, data, size, &ir, err);
+
+    return status == MO_OK ? convert(ir, options, graph, err) : status;
+}

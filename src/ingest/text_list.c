@@ -1,0 +1,50 @@
+#include <config.h>
+
+#include "ingest/text_list.h"
+
+#include <string.h>
+
+const char *mo_part_at(const char *text, int index, size_t *length)
+{
+    const char *end, *stop;
+
+    if (!text || index < 0 || index >= MO_MAX_PARTS)
+        return NULL;
+    end = text + strnlen(text, MO_MAX_PARTS_TEXT);
+    stop = memchr(text, ';', (size_t) (end - text));
+    while (index-- > 0) {
+        if (!stop)
+            return NULL;
+        text = stop + 1;
+        stop = memchr(text, ';', (size_t) (end - text));
+    }
+    if (!stop && *end != '\0')
+        return NULL;
+    *length = (size_t) ((stop ? stop : end) - text);
+    return text;
+}
+
+const char *mo_part_next(const char *part, size_t *length)
+{
+    if (part[*length] == '\0')
+        return NULL;
+    part += *length + 1;
+    *length = strcspn(part, ";");
+    return part;
+}
+
+int mo_part_count(const char *text)
+{
+    const char *end;
+    int count = 1;
+
+    if (!text)
+        return 0;
+    end = text + strnlen(text, MO_MAX_PARTS_TEXT);
+    while (count < MO_MAX_PARTS &&
+           (text = memchr(text, ';', (size_t) (end - text)))) {
+        text++;
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,338 @@
+#include "ingest/work/flops.h"
+
+#include "base/json.h"
+
+enum { UNKNOWN = -1 };
+
+/* Is there an input at index, and do we know its shape? */
+static bool has_input(const mo_work_input *in, int index)
+{
+    return index < in->n_inputs && in->inputs[index].rank >= 0;
+}
+
+static bool has_output(const mo_work_input *in)
+{
+    return in->n_outputs > 0 && in->outputs[0].rank >= 0;
+}
+
+static double elements(const mo_shape *shape)
+{
+    return (double) mo_shape_elements(shape);
+}
+
+static double output_elements(const mo_work_input *in)
+{
+    return has_output(in) ? elements(&in->outputs[0]) : UNKNOWN;
+}
+
+static double input_elements(const mo_work_input *in)
+{
+    return has_input(in, 0) ? elements(&in->inputs[0]) : UNKNOWN;
+}
+
+/* The dimension that stands back places from the end (1: the last); 1 when the
+ * shape is shorter, as for the missing dimensions in a broadcast. */
+static double dim_from_end(const mo_shape *shape, int back)
+{
+    return back <= shape->rank ? (double) shape->dims[shape->rank - back] : 1;
+}
+
+/* Of the dims in [first, end). */
+static double product(const mo_shape *shape, int first, int end)
+{
+    double result = 1;
+
+    for (int i = first; i < end; i++)
+        result *= (double) shape->dims[i];
+    return result;
+}
+
+double mo_flops_output(const mo_work_input *in)
+{
+    return has_output(in) ? in->kind->per_element * output_elements(in)
+                          : UNKNOWN;
+}
+
+double mo_flops_input(const mo_work_input *in)
+{
+    return has_input(in, 0) ? in->kind->per_element * input_elements(in)
+                            : UNKNOWN;
+}
+
+double mo_flops_largest(const mo_work_input *in)
+{
+    double largest = output_elements(in);
+
+    for (int i = 0; i < in->n_inputs; i++)
+        if (has_input(in, i) && elements(&in->inputs[i]) > largest)
+            largest = elements(&in->inputs[i]);
+    return largest < 0 ? UNKNOWN : in->kind->per_element * largest;
+}
+
+/* Every output element is a sum of inner products, and one more addition when
+ * there is a bias. */
+static double products(const mo_work_input *in, double inner, bool bias)
+{
+    return has_output(in) ? output_elements(in) * (2 * inner + bias) : UNKNOWN;
+}
+
+/* A matrix operand, or a stack of them; a vector is a row on the left and a
+ * column on the right, which either way has its one dimension inside. */
+typedef struct operand {
+    const mo_shape *shape;
+    bool transposed;
+} operand;
+
+static double rows(operand m)
+{
+    return dim_from_end(m.shape, m.transposed ? 1 : 2);
+}
+
+static double columns(operand m)
+{
+    return dim_from_end(m.shape, m.transposed ? 2 : 1);
+}
+
+static operand operand_at(const mo_work_input *in, int index, const char *key)
+{
+    const mo_shape *shape = &in->inputs[index];
+    bool transposed = in->attrs && mo_json_bool(in->attrs, key, false);
+
+    return (operand){ shape, transposed && shape->rank > 1 };
+}
+
+static bool makes(operand a, operand b, const mo_shape *product)
+{
+    return rows(a) == dim_from_end(product, 2) &&
+           columns(b) == dim_from_end(product, 1);
+}
+
+/* A file without ports may give the operands in either order: when they make
+ * the output only the other way round, that is the one. */
+double mo_flops_matmul(const mo_work_input *in)
+{
+    bool has_a = has_input(in, 0), has_b = has_input(in, 1);
+    operand a = { NULL, false }, b = { NULL, false };
+
+    if (!has_output(in) || (!has_a && !has_b))
+        return UNKNOWN;
+    if (has_a)
+        a = operand_at(in, 0, "transpose_a");
+    if (has_b)
+        b = operand_at(in, 1, "transpose_b");
+    if (!has_a)
+        return products(in, b.shape->rank > 1 ? rows(b) : columns(b), false);
+    if (has_b && a.shape->rank > 1 && b.shape->rank > 1 &&
+        !makes(a, b, &in->outputs[0]) && makes(b, a, &in->outputs[0]))
+        a = b;
+    return products(in, columns(a), false);
+}
+
+double mo_flops_linear(const mo_work_input *in)
+{
+    if (!has_input(in, 0))
+        return UNKNOWN;
+    return products(in, dim_from_end(&in->inputs[0], 1), has_input(in, 2));
+}
+
+double mo_flops_gemm(const mo_work_input *in)
+{
+    bool across = in->attrs && mo_json_bool(in->attrs, "transA", false);
+
+    if (!has_input(in, 0))
+        return UNKNOWN;
+    return products(in, dim_from_end(&in->inputs[0], across ? 2 : 1),
+                    has_input(in, 2));
+}
+
+double mo_flops_addmm(const mo_work_input *in)
+{
+    /* A graph without its weights has the activation alone. */
+    int a = in->n_inputs > 2 ? 1 : 0;
+
+    if (!has_input(in, a))
+        return UNKNOWN;
+    return products(in, dim_from_end(&in->inputs[a], 1), true);
+}
+
+/* The filter's elements that go into one output (or that one input goes into,
+ * backwards): the product of its dims from first on. */
+static double filter_products(const mo_work_input *in, double positions,
+                              int filter, int first, int bias)
+{
+    const mo_shape *shape;
+
+    if (positions < 0 || !has_input(in, filter))
+        return UNKNOWN;
+    shape = &in->inputs[filter];
+    if (shape->rank < first)
+        return UNKNOWN;
+    return positions * (2 * product(shape, first, shape->rank) +
+                        (bias > 0 && has_input(in, bias)));
+}
+
+static double kernel_elements(const mo_work_input *in)
+{
+    static const char *const keys[] = { "kernel", "kernel_shape",
+                                        "kernel_size" };
+    int64_t dims[MO_MAX_RANK];
+    double size = 1;
+    int n = -1, spatial;
+
+    for (int i = 0; i < 3 && n < 0 && in->attrs; i++)
+        n = mo_json_ints(in->attrs, keys[i], dims, MO_MAX_RANK);
+    if (n <= 0 || n > MO_MAX_RANK || !has_output(in))
+        return UNKNOWN;
+    /* One number stands for all the spatial dimensions. */
+    spatial = n == 1 && in->outputs[0].rank > 3 ? in->outputs[0].rank - 2 : n;
+    for (int i = 0; i < spatial; i++) {
+        int64_t dim = dims[n == 1 ? 0 : i];
+
+        if (dim <= 0)
+            return UNKNOWN;
+        size *= (double) dim;
+    }
+    return size;
+}
+
+/* Without a filter's shape (a graph that leaves its constants out): from the
+ * kernel's size and the input's channels. */
+static double convolution_by_kernel(const mo_work_input *in)
+{
+    double kernel = kernel_elements(in);
+    int64_t groups = 1;
+
+    if (kernel < 0 || !has_input(in, 0) || in->inputs[0].rank < 2)
+        return UNKNOWN;
+    if (mo_json_ints(in->attrs, "groups", &groups, 1) != 1 &&
+        mo_json_ints(in->attrs, "group", &groups, 1) != 1)
+        groups = 1;
+    if (groups <= 0)
+        return UNKNOWN;
+    return 2 * output_elements(in) * kernel * (double) in->inputs[0].dims[1] /
+           (double) groups;
+}
+
+double mo_flops_convolution(const mo_work_input *in)
+{
+    return has_input(in, 1) ? filter_products(in, output_elements(in), 1, 1, 2)
+                            : convolution_by_kernel(in);
+}
+
+double mo_flops_group_convolution(const mo_work_input *in)
+{
+    return filter_products(in, output_elements(in), 1, 2, 0);
+}
+
+double mo_flops_deconvolution(const mo_work_input *in)
+{
+    return filter_products(in, input_elements(in), 1, 1, 0);
+}
+
+double mo_flops_group_deconvolution(const mo_work_input *in)
+{
+    return filter_products(in, input_elements(in), 1, 2, 0);
+}
+
+double mo_flops_deformable(const mo_work_input *in)
+{
+    return filter_products(in, output_elements(in), 2, 1, 0);
+}
+
+double mo_flops_pool(const mo_work_input *in)
+{
+    double kernel = kernel_elements(in);
+
+    return kernel < 0 ? UNKNOWN : output_elements(in) * kernel;
+}
+
+double mo_flops_lrn(const mo_work_input *in)
+{
+    int64_t size;
+
+    if (!has_output(in) || !in->attrs ||
+        mo_json_ints(in->attrs, "size", &size, 1) != 1 || size <= 0)
+        return UNKNOWN;
+    return output_elements(in) * (2 * (double) size + in->kind->per_element);
+}
+
+double mo_flops_interpolate(const mo_work_input *in)
+{
+    const char *attrs = in->attrs;
+    double taps = 4;
+
+    if (attrs && mo_json_is(attrs, "mode", "nearest"))
+        return 0;
+    if (attrs && (mo_json_is(attrs, "mode", "cubic") ||
+                  mo_json_is(attrs, "mode", "bicubic")))
+        taps = 16;
+    return has_output(in) ? output_elements(in) * (2 * taps - 1) : UNKNOWN;
+}
+
+double mo_flops_attention(const mo_work_input *in)
+{
+    const mo_shape *q, *k, *v;
+    double queries, keys;
+
+    if (!has_input(in, 0) || !has_input(in, 1) || !has_input(in, 2))
+        return UNKNOWN;
+    q = &in->inputs[0];
+    k = &in->inputs[1];
+    v = &in->inputs[2];
+    if (q->rank < 2 || k->rank < 2 || v->rank < 2)
+        return UNKNOWN;
+    /* All queries of all heads and batches; each meets every key. */
+    queries = product(q, 0, q->rank - 1);
+    keys = dim_from_end(k, 2);
+    return queries * keys *
+           (2 * dim_from_end(q, 1) + 2 * dim_from_end(v, 1) +
+            in->kind->per_element);
+}
+
+/* W [directions?, gates * hidden, features] at weights, R behind it. */
+static double recurrent(const mo_work_input *in, int weights)
+{
+    const mo_shape *w, *r;
+    double rows, features, hidden, directions;
+
+    if (!has_input(in, 0) || !has_input(in, weights) ||
+        !has_input(in, weights + 1))
+        return UNKNOWN;
+    w = &in->inputs[weights];
+    r = &in->inputs[weights + 1];
+    if (w->rank < 2 || w->rank > 3 || r->rank != w->rank)
+        return UNKNOWN;
+    rows = dim_from_end(w, 2);
+    features = dim_from_end(w, 1);
+    hidden = dim_from_end(r, 1);
+    directions = dim_from_end(w, 3);
+    if (features <= 0)
+        return UNKNOWN;
+    return input_elements(in) / features * directions *
+           (2 * rows * (features + hidden) + in->kind->per_element * hidden);
+}
+
+double mo_flops_onnx_rnn(const mo_work_input *in)
+{
+    return recurrent(in, 1);
+}
+
+double mo_flops_cell(const mo_work_input *in)
+{
+    return recurrent(in, 2);
+}
+
+double mo_flops_lstm_cell(const mo_work_input *in)
+{
+    return recurrent(in, 3);
+}
+
+double mo_flops_sequence(const mo_work_input *in)
+{
+    return recurrent(in, 3);
+}
+
+double mo_flops_lstm_sequence(const mo_work_input *in)
+{
+    return recurrent(in, 4);
+}

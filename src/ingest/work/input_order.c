@@ -1,0 +1,82 @@
+#include "ingest/work/input_order.h"
+
+#include "ingest/work/shape_check.h"
+#include "ingest/work/flops.h"
+
+/* What the arrangements of one kind say, all of them together. */
+typedef struct verdict {
+    bool is_there, is_split;
+    double flops;
+} verdict;
+
+typedef struct search {
+    const mo_work_input *input;
+    mo_shape *places;               /* what input shows */
+    mo_shape shapes[MO_MAX_LOOSE];  /* of the loose ones */
+    const mo_loose *loose;
+    int n;
+    verdict all, constants_behind;
+} search;
+
+bool mo_arrange_matters(const mo_operator *kind)
+{
+    return kind->flops && kind->flops != mo_flops_output &&
+           kind->flops != mo_flops_largest && kind->flops != mo_flops_pool &&
+           kind->flops != mo_flops_lrn && kind->flops != mo_flops_interpolate;
+}
+
+static void hear(verdict *v, double flops)
+{
+    if (!v->is_there)
+        *v = (verdict){ true, false, flops };
+    else if (v->flops != flops)
+        v->is_split = true;
+}
+
+static void judge(search *s, bool constants_behind)
+{
+    double flops;
+
+    if (!mo_work_fits(s->input))
+        return;
+    flops = s->input->kind->flops(s->input);
+    hear(&s->all, flops);
+    if (constants_behind)
+        hear(&s->constants_behind, flops);
+}
+
+/* Fills the places from number at on with those not yet used (a bit each), in
+ * every order. */
+static void arrange(search *s, int at, unsigned used, bool constants_behind)
+{
+    bool after_constant = false;
+
+    if (at == s->n) {
+        judge(s, constants_behind);
+        return;
+    }
+    for (int i = 0; i < s->n; i++)
+        after_constant |= (used >> i & 1) && s->loose[i].is_constant;
+    for (int i = 0; i < s->n; i++) {
+        if (used >> i & 1)
+            continue;
+        s->places[s->loose[at].slot] = s->shapes[i];
+        arrange(s, at + 1, used | 1u << i,
+                constants_behind &&
+                    (!after_constant || s->loose[i].is_constant));
+    }
+}
+
+double mo_arrange_flops(const mo_work_input *input, mo_shape *shapes,
+                        const mo_loose *loose, int n)
+{
+    search s = { .input = input, .places = shapes, .loose = loose, .n = n };
+    const verdict *v = &s.all;
+
+    for (int i = 0; i < n; i++)
+        s.shapes[i] = shapes[loose[i].slot];
+    arrange(&s, 0, 0, true);
+    if (v->is_split && s.constants_behind.is_there)
+        v = &s.constants_behind;
+    return v->is_there && !v->is_split ? v->flops : MO_UNKNOWN;
+}

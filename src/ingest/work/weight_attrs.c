@@ -1,0 +1,56 @@
+#include "ingest/work/weight_attrs.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "graph/graph.h"
+
+mo_told_list mo_told_weights(const char *attrs)
+{
+    size_t length = 0;
+    const char *value = attrs ? mo_json_find(attrs, "weights", &length) : NULL;
+
+    if (!value || length < 2 || value[0] != '"')
+        return (mo_told_list){ NULL, 0 };
+    return (mo_told_list){ value + 1, length - 2 };
+}
+
+static int read_port(const char *text, size_t length)
+{
+    int64_t port;
+
+    if (mo_number_read_int(text, length, &port) != MO_NUMBER_OK || port < 0 ||
+        port > INT_MAX)
+        return MO_PORT_NONE;
+    return (int) port;
+}
+
+static void read_one(const char *text, size_t length, mo_told *told)
+{
+    const char *colon = memchr(text, ':', length);
+    size_t before = colon ? (size_t) (colon - text) : length;
+
+    told->port = read_port(text, before);
+    if (!colon || told->port == MO_PORT_NONE ||
+        mo_shape_read(colon + 1, length - before - 1, &told->shape) !=
+            MO_SHAPE_OK)
+        told->shape.rank = -1;
+}
+
+bool mo_told_next(mo_told_list *list, mo_told *told)
+{
+    const char *stop;
+    size_t length;
+
+    if (list->length == 0)
+        return false;
+    stop = memchr(list->text, ';', list->length);
+    length = stop ? (size_t) (stop - list->text) : list->length;
+    read_one(list->text, length, told);
+    length += stop != NULL;
+    list->text += length;
+    list->length -= length;
+    return true;
+}

@@ -1,0 +1,31 @@
+/*
+ * told.h - constants that a graph without nodes for them tells in attrs.
+ *
+ *     {"weights": "1:768,1000;2:1000"}
+ */
+#ifndef MO_INGEST_WORK_WEIGHT_ATTRS_H
+#define MO_INGEST_WORK_WEIGHT_ATTRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ingest/shape.h"
+
+typedef struct mo_told {
+    int port;        /* which input, or MO_PORT_NONE where that is no number */
+    mo_shape shape;  /* rank -1 where there is no port or no fixed size */
+} mo_told;
+
+/* What is left to read of such a list. */
+typedef struct mo_told_list {
+    const char *text;
+    size_t length;
+} mo_told_list;
+
+/* The weights in attrs, which may be NULL; an empty list when it has none. */
+mo_told_list mo_told_weights(const char *attrs);
+
+/* Takes the first of what is left; false when there is nothing. */
+bool mo_told_next(mo_told_list *list, mo_told *told);
+
+#endif

@@ -1,0 +1,514 @@
+#include <config.h>
+
+#include "ingest/work.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ingest/work/input_order.h"
+#include "ingest/work/constant_bytes.h"
+#include "ingest/text_list.h"
+#include "ingest/text_list_index.h"
+#include "ingest/work/weight_attrs.h"
+
+/*
+ * A graph keeps each text once, and its layers repeat: the few pairs of a shape
+ * and a dtype, and the fewer types, come again and again as the same pointers.
+ * Remembering the last answer for a pointer saves nearly all the reading.
+ */
+enum { CACHE_SIZE = 256 };
+
+typedef struct known_size {
+    const char *shape, *dtype;
+    int64_t bytes;
+} known_size;
+
+/* Parameters longer than this are none that a formula asks for. */
+enum { MAX_ATTRS = 4096 };
+
+typedef struct filler {
+    mo_graph *g;
+    const char *types[CACHE_SIZE];
+    const mo_operator *operators[CACHE_SIZE];
+    known_size sizes[CACHE_SIZE];
+    mo_part_index shapes, types_of_ports;
+    mo_fed fed;
+    mo_status status; /* of what asks for memory, deep down */
+    mo_error *err;
+
+    /* The op at hand. */
+    mo_shape inputs[MO_WORK_MAX_PORTS], outputs[MO_WORK_MAX_PORTS];
+    const char *dtypes[MO_WORK_MAX_PORTS];
+    bool taken[MO_WORK_MAX_PORTS];
+    int n_inputs;
+    mo_loose loose[MO_MAX_LOOSE]; /* the first inputs without a number */
+    int n_loose;                  /* all of them */
+    bool first_is_loose;
+    double told;       /* bytes of the weights in its attrs, or MO_UNKNOWN */
+    double read;       /* bytes of its inputs, or MO_UNKNOWN */
+    double read_first; /* of the first of them alone */
+} filler;
+
+/* What comes into an op, over an edge or a feed. */
+typedef struct arrival {
+    const mo_op *source;
+    bool is_feed;
+    int port; /* of the source */
+    int slot; /* which input it is, or MO_PORT_NONE */
+    int64_t bytes;
+} arrival;
+
+static size_t cache_slot(const char *text)
+{
+    return ((uintptr_t) text >> 3) % CACHE_SIZE;
+}
+
+static const mo_operator *find_operator(filler *f, const char *type)
+{
+    size_t slot = cache_slot(type);
+
+    if (!type)
+        return NULL;
+    if (f->types[slot] != type) {
+        f->types[slot] = type;
+        f->operators[slot] = mo_operator_find(type);
+    }
+    return f->operators[slot];
+}
+
+static const char *attrs_of(const mo_op *op)
+{
+    if (!op->attrs || strnlen(op->attrs, MAX_ATTRS) == MAX_ATTRS)
+        return NULL;
+    return op->attrs;
+}
+
+/* Which of op's shapes belongs to a port that may have no number, or -1.  An
+ * op with one output gives that one through every port, as in the builder. */
+static int shape_index(const mo_op *op, int port)
+{
+    if (op->shape && !strchr(op->shape, ';'))
+        return 0;
+    return port >= 0 ? port : -1;
+}
+
+static const char *find_part(filler *f, mo_part_index *parts, const char *text,
+                             int index, size_t *length)
+{
+    const char *part = NULL;
+
+    if (f->status == MO_OK)
+        f->status =
+            mo_part_index_find(parts, text, index, &part, length, f->err);
+    return f->status == MO_OK ? part : NULL;
+}
+
+static bool shape_of_output(filler *f, const mo_op *op, int index,
+                            mo_shape *shape)
+{
+    size_t length;
+    const char *part = find_part(f, &f->shapes, op->shape, index, &length);
+
+    return part && mo_shape_read(part, length, shape) == MO_SHAPE_OK;
+}
+
+/* A single dtype stands for each of several outputs. */
+static const char *dtype_of_output(filler *f, const mo_op *op, int index)
+{
+    bool is_single = op->dtype && !strchr(op->dtype, ';');
+    size_t length;
+    const char *part = find_part(f, &f->types_of_ports, op->dtype,
+                                 is_single && index > 0 ? 0 : index, &length);
+
+    return part ? mo_dtype_find(part, length) : NULL;
+}
+
+static int64_t port_bytes(filler *f, const mo_op *op, int port)
+{
+    int index = shape_index(op, port);
+    mo_shape shape;
+
+    if (index < 0 || !shape_of_output(f, op, index, &shape))
+        return MO_UNKNOWN;
+    return mo_shape_bytes(&shape, dtype_of_output(f, op, index));
+}
+
+static int64_t part_bytes(const char *shape, size_t shape_length,
+                          const char *dtype, size_t dtype_length)
+{
+    mo_shape read;
+
+    if (mo_shape_read(shape, shape_length, &read) != MO_SHAPE_OK)
+        return MO_UNKNOWN;
+    return mo_shape_bytes(&read, mo_dtype_find(dtype, dtype_length));
+}
+
+/* The bytes of all outputs; a single dtype stands for each of them. */
+static int64_t sum_bytes(const char *shape, const char *dtype)
+{
+    bool one_dtype = mo_part_count(dtype) == 1;
+    size_t shape_length, dtype_length;
+    int64_t sum = 0;
+
+    shape = mo_part_at(shape, 0, &shape_length);
+    dtype = mo_part_at(dtype, 0, &dtype_length);
+    while (shape) {
+        int64_t bytes =
+            dtype ? part_bytes(shape, shape_length, dtype, dtype_length)
+                  : MO_UNKNOWN;
+
+        if (bytes < 0 || !mo_int64_add(sum, bytes, &sum))
+            return MO_UNKNOWN;
+        shape = mo_part_next(shape, &shape_length);
+        if (!one_dtype)
+            dtype = mo_part_next(dtype, &dtype_length);
+    }
+    return sum;
+}
+
+static void fill_output_bytes(filler *f, mo_op *op)
+{
+    known_size *known = &f->sizes[cache_slot(op->shape)];
+
+    if (op->output_bytes != MO_UNKNOWN || !op->shape || !op->dtype)
+        return;
+    if (known->shape != op->shape || known->dtype != op->dtype)
+        *known = (known_size){ op->shape, op->dtype,
+                               sum_bytes(op->shape, op->dtype) };
+    op->output_bytes = known->bytes;
+}
+
+static void fill_tensor(filler *f, mo_tensor *tensor)
+{
+    mo_graph *g = f->g;
+    int64_t size = MO_UNKNOWN;
+    bool asked = false;
+
+    for (int i = 0; i < tensor->n_edges; i++) {
+        mo_edge *edge = &g->edges[tensor->first_edge + i];
+
+        if (edge->bytes == MO_UNKNOWN && !asked) {
+            size = port_bytes(f, &g->ops[tensor->producer], tensor->port);
+            asked = true;
+        }
+        if (edge->bytes == MO_UNKNOWN)
+            edge->bytes = size;
+        if (edge->bytes > tensor->bytes)
+            tensor->bytes = edge->bytes;
+    }
+}
+
+static void fill_sizes(filler *f)
+{
+    mo_graph *g = f->g;
+
+    for (int i = 0; i < g->n_ops + g->n_constants; i++)
+        fill_output_bytes(f, &g->ops[i]);
+    for (int t = 0; t < g->n_tensors; t++)
+        fill_tensor(f, &g->tensors[t]);
+    for (int i = 0; i < g->n_feeds; i++)
+        if (g->feeds[i].bytes == MO_UNKNOWN)
+            g->feeds[i].bytes =
+                port_bytes(f, &g->ops[g->feeds[i].from], g->feed_port[i]);
+}
+
+static int n_arrivals(const mo_graph *g, int op)
+{
+    return mo_graph_in_degree(g, op) + g->feed_start[op + 1] -
+           g->feed_start[op];
+}
+
+/* The i-th of what comes into op: its edges, then its feeds. */
+static arrival arrival_at(const mo_graph *g, int op, int i)
+{
+    int n_edges = mo_graph_in_degree(g, op);
+    const mo_edge *edge;
+    int port;
+
+    if (i < n_edges) {
+        edge = &g->edges[g->in_edges[g->in_start[op] + i]];
+        port = g->tensors[edge->tensor].port;
+    } else {
+        int feed = g->feed_start[op] + i - n_edges;
+
+        edge = &g->feeds[feed];
+        port = g->feed_port[feed];
+    }
+    return (arrival){ &g->ops[edge->from], i >= n_edges, port,
+                      edge->dst_port >= 0 ? edge->dst_port : MO_PORT_NONE,
+                      edge->bytes };
+}
+
+/* Opens the slots up to n, as inputs nobody knows yet. */
+static void open_slots(filler *f, int n)
+{
+    for (; f->n_inputs < n; f->n_inputs++) {
+        f->inputs[f->n_inputs].rank = -1;
+        f->dtypes[f->n_inputs] = NULL;
+        f->taken[f->n_inputs] = false;
+    }
+}
+
+/* Lets the formulas see what arrives in slot. */
+static void show(filler *f, const arrival *a, int slot)
+{
+    int index = shape_index(a->source, a->port);
+
+    if (slot >= MO_WORK_MAX_PORTS)
+        return;
+    open_slots(f, slot + 1);
+    if (f->taken[slot])
+        return;
+    f->taken[slot] = true;
+    if (slot == 0)
+        f->read_first = a->bytes < 0 ? MO_UNKNOWN : (double) a->bytes;
+    if (index < 0 || !shape_of_output(f, a->source, index, &f->inputs[slot]))
+        f->inputs[slot].rank = -1;
+    f->dtypes[slot] = dtype_of_output(f, a->source, index);
+}
+
+static void count(filler *f, const arrival *a)
+{
+    if (f->read < 0 || a->bytes < 0)
+        f->read = MO_UNKNOWN;
+    else
+        f->read += (double) a->bytes;
+}
+
+static bool is_constant(filler *f, const arrival *a)
+{
+    const mo_operator *kind = find_operator(f, a->source->type);
+
+    return a->is_feed || (kind && strcmp(kind->name, "Const") == 0);
+}
+
+/* Lets the formulas see an input that does not say which it is in the next
+ * slot that is left; returns that. */
+static int show_loose(filler *f, const arrival *a, int slot)
+{
+    while (slot < f->n_inputs && f->taken[slot])
+        slot++;
+    if (f->n_loose < MO_MAX_LOOSE)
+        f->loose[f->n_loose] = (mo_loose){ slot, is_constant(f, a) };
+    f->first_is_loose |= slot == 0;
+    f->n_loose++;
+    show(f, a, slot);
+    return slot;
+}
+
+/* The weights that the op's attrs tell of, where no input is that already. */
+static void gather_told(filler *f, const mo_op *op)
+{
+    mo_told_list list = mo_told_weights(attrs_of(op));
+    const char *dtype = list.length ? dtype_of_output(f, op, 0) : NULL;
+    mo_told told;
+
+    f->told = 0;
+    while (mo_told_next(&list, &told)) {
+        bool is_shown = told.port >= 0 && told.port < MO_WORK_MAX_PORTS;
+        int64_t bytes = told.shape.rank < 0
+                            ? MO_UNKNOWN
+                            : mo_shape_bytes(&told.shape, dtype);
+
+        if (is_shown)
+            open_slots(f, told.port + 1);
+        if (is_shown && f->taken[told.port])
+            continue;
+        f->told = f->told < 0 || bytes < 0 ? MO_UNKNOWN
+                                           : f->told + (double) bytes;
+        if (!is_shown)
+            continue;
+        f->taken[told.port] = true;
+        f->inputs[told.port] = told.shape;
+        f->dtypes[told.port] = dtype;
+    }
+}
+
+static void forget_inputs(filler *f)
+{
+    f->n_inputs = 0;
+    f->n_loose = 0;
+    f->first_is_loose = false;
+    f->read = 0;
+    f->read_first = 0;
+}
+
+/* Numbered inputs go where their number says, the others into what is left. */
+static void gather_inputs(filler *f, int op)
+{
+    int n = n_arrivals(f->g, op), slot = 0;
+
+    forget_inputs(f);
+    for (int i = 0; i < n; i++) {
+        arrival a = arrival_at(f->g, op, i);
+
+        count(f, &a);
+        if (a.slot != MO_PORT_NONE)
+            show(f, &a, a.slot);
+    }
+    gather_told(f, &f->g->ops[op]);
+    for (int i = 0; i < n && slot < MO_WORK_MAX_PORTS; i++) {
+        arrival a = arrival_at(f->g, op, i);
+
+        if (a.slot == MO_PORT_NONE)
+            slot = show_loose(f, &a, slot);
+    }
+}
+
+static int gather_outputs(filler *f, const mo_op *op)
+{
+    size_t length;
+    const char *part = mo_part_at(op->shape, 0, &length);
+    int n = 0;
+
+    for (; part && n < MO_WORK_MAX_PORTS; part = mo_part_next(part, &length)) {
+        if (mo_shape_read(part, length, &f->outputs[n]) != MO_SHAPE_OK)
+            f->outputs[n].rank = -1;
+        n++;
+    }
+    return n;
+}
+
+static double flops_by_formula(filler *f, const mo_work_input *input)
+{
+    if (f->n_loose < 2 || !mo_arrange_matters(input->kind))
+        return input->kind->flops(input);
+    if (f->n_loose > MO_MAX_LOOSE)
+        return MO_UNKNOWN;
+    return mo_arrange_flops(input, f->inputs, f->loose, f->n_loose);
+}
+
+static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
+{
+    mo_work_input input = {
+        .attrs = attrs_of(op),
+        .kind = kind,
+        .inputs = f->inputs,
+        .dtypes = f->dtypes,
+        .n_inputs = f->n_inputs,
+        .outputs = f->outputs,
+    };
+    double flops;
+
+    if (!kind->flops)
+        return 0;
+    input.n_outputs = gather_outputs(f, op);
+    flops = flops_by_formula(f, &input);
+    return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
+}
+
+static bool touches_memory(mo_class class)
+{
+    return class != MO_CLASS_NONE && class != MO_CLASS_FREE &&
+           class != MO_CLASS_SHAPE;
+}
+
+/* The bytes of the input that an op takes its pick from.  Where any of several
+ * could be that, it is the one of the output's type. */
+static double read_of_picked(filler *f, int id)
+{
+    const char *dtype = dtype_of_output(f, &f->g->ops[id], 0);
+    double found = MO_UNKNOWN;
+
+    if (!f->first_is_loose || f->n_loose < 2)
+        return f->read_first;
+    for (int i = 0; i < n_arrivals(f->g, id) && dtype; i++) {
+        arrival a = arrival_at(f->g, id, i);
+        int index = shape_index(a.source, a.port);
+
+        if (a.slot != MO_PORT_NONE ||
+            dtype_of_output(f, a.source, index) != dtype)
+            continue;
+        if (found >= 0 && found != (double) a.bytes)
+            return MO_UNKNOWN;
+        found = (double) a.bytes;
+    }
+    return found;
+}
+
+/* The bytes of weights that are no inputs: a graph may tell them in attrs, or
+ * only how large they are together. */
+static double weights_apart(const filler *f, int id)
+{
+    const mo_op *op = &f->g->ops[id];
+    bool has_feeds = f->g->feed_start[id] != f->g->feed_start[id + 1];
+
+    return has_feeds || op->weight_bytes <= 0 ? f->told
+                                              : (double) op->weight_bytes;
+}
+
+static double bytes_of(filler *f, int id, const mo_operator *kind)
+{
+    double written = (double) f->g->ops[id].output_bytes, read = f->read;
+    double apart = weights_apart(f, id), picked;
+
+    if (!touches_memory(kind->class))
+        return 0;
+    if (written < 0 || read < 0 || apart < 0)
+        return MO_UNKNOWN;
+    if (!kind->picks)
+        return read + apart + written;
+    picked = apart > 0 ? 0 : read_of_picked(f, id);
+    return picked < 0 ? MO_UNKNOWN : read - picked + written + written;
+}
+
+static bool lacks_weights(const mo_op *op)
+{
+    return op->weight_bytes == MO_UNKNOWN && !op->memory_told;
+}
+
+/* Adds up the constants an op reads, when the file tells neither how large they
+ * are nor what the op keeps in memory. */
+static void fill_weights(filler *f, int id)
+{
+    mo_op *op = &f->g->ops[id];
+    bool has_feeds = f->g->feed_start[id] != f->g->feed_start[id + 1];
+    int64_t workspace = op->workspace_bytes < 0 ? 0 : op->workspace_bytes;
+    int64_t sum = MO_UNKNOWN, memory;
+
+    if (!has_feeds && f->told == 0)
+        return;
+    if (f->status == MO_OK)
+        f->status = mo_fed_sum(&f->fed, f->g, id, &sum, f->err);
+    if (sum < 0 || f->told < 0 || f->told >= 0x1p62 ||
+        !mo_int64_add(sum, (int64_t) f->told, &sum) ||
+        !mo_int64_add(sum, workspace, &memory))
+        return;
+    op->weight_bytes = sum;
+    op->memory_bytes = memory;
+}
+
+static void fill_op(filler *f, int id)
+{
+    mo_op *op = &f->g->ops[id];
+    bool has_work = op->flops >= 0 && op->bytes >= 0;
+    const mo_operator *kind;
+
+    if (has_work && !lacks_weights(op))
+        return;
+    kind = find_operator(f, op->type);
+    gather_inputs(f, id);
+    if (lacks_weights(op))
+        fill_weights(f, id);
+    if (!kind || has_work)
+        return;
+    if (op->flops < 0)
+        op->flops = flops_of(f, op, kind);
+    if (op->bytes < 0)
+        op->bytes = bytes_of(f, id, kind);
+}
+
+mo_status mo_work_fill(mo_graph *g, mo_error *err)
+{
+    filler f = { .g = g, .status = MO_OK, .err = err };
+
+    fill_sizes(&f);
+    for (int i = 0; i < g->n_ops; i++)
+        fill_op(&f, i);
+    mo_part_index_clear(&f.shapes);
+    mo_part_index_clear(&f.types_of_ports);
+    mo_fed_clear(&f.fed);
+    return f.status;
+}

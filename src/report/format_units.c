@@ -1,0 +1,70 @@
+#include "report/format_units.h"
+
+#include <stdio.h>
+
+/* Units, each step times the one before it; ends with NULL. */
+static const char *const byte_units[] = { "B",   "KiB", "MiB", "GiB",
+                                          "TiB", "PiB", "EiB", NULL };
+static const char *const flop_units[] = { "FLOP",  "kFLOP", "MFLOP", "GFLOP",
+                                          "TFLOP", "PFLOP", "EFLOP", NULL };
+static const char *const time_units[] = { "us", "ms", "s", "ks", NULL };
+
+/* Digits behind the point so that three are shown in all.  The bounds are
+ * where rounding would make one digit more of it. */
+static int decimals(double value)
+{
+    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+}
+
+static const char *scale(double value, double step, const char *const *units,
+                         char *text)
+{
+    const char *const *unit = units;
+
+    if (value < 0)
+        return "unknown";
+    while (value >= 999.5 && unit[1]) {
+        value /= step;
+        unit++;
+    }
+    if (value >= 1e6) /* beyond the last unit */
+        snprintf(text, MO_UNIT_SIZE, "%.2e %s", value, *unit);
+    else
+        snprintf(text, MO_UNIT_SIZE, "%.*f %s", decimals(value), value, *unit);
+    return text;
+}
+
+/* There is no part of a byte or of an operation. */
+static const char *whole_or_scaled(double value, double step,
+                                   const char *const *units, char *text)
+{
+    if (value < 0 || value >= 999.5)
+        return scale(value, step, units, text);
+    snprintf(text, MO_UNIT_SIZE, "%.0f %s", value, units[0]);
+    return text;
+}
+
+const char *mo_unit_bytes(double bytes, char text[MO_UNIT_SIZE])
+{
+    return whole_or_scaled(bytes, 1024, byte_units, text);
+}
+
+const char *mo_unit_flops(double flops, char text[MO_UNIT_SIZE])
+{
+    return whole_or_scaled(flops, 1000, flop_units, text);
+}
+
+const char *mo_unit_us(double us, char text[MO_UNIT_SIZE])
+{
+    return scale(us, 1000, time_units, text);
+}
+
+const char *mo_unit_percent(double part, char text[MO_UNIT_SIZE])
+{
+    double percent = 100 * part;
+
+    if (percent > 0 && percent < 0.01)
+        return "<0.01";
+    snprintf(text, MO_UNIT_SIZE, "%.2f", percent > 0 ? percent : 0);
+    return text;
+}

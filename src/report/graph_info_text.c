@@ -1,0 +1,162 @@
+#include "report/graph_info.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "base/utf8.h"
+#include "report/top_ops.h"
+#include "report/format_units.h"
+
+enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
+
+static void put_number(mo_out *out, const char *what, int number)
+{
+    mo_out_printf(out, "%-12s%d\n", what, number);
+}
+
+static void put_origin(const mo_description *d, mo_out *out)
+{
+    char file[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", "graph",
+                  mo_utf8_visible(file, sizeof file, d->file));
+    mo_out_printf(out, "%-12s%s\n", "format", d->format);
+    mo_out_printf(out, "%-12s%016" PRIx64 "\n", "digest", d->digest);
+}
+
+static void put_structure(const mo_summary *s, mo_out *out)
+{
+    put_number(out, "ops", s->ops);
+    put_number(out, "constants", s->constants);
+    put_number(out, "edges", s->edges);
+    put_number(out, "tensors", s->tensors);
+    put_number(out, "sources", s->sources);
+    put_number(out, "sinks", s->sinks);
+    put_number(out, "components", s->components);
+    put_number(out, "depth", s->depth);
+    put_number(out, "width", s->width);
+    if (s->clean_cuts == 0)
+        put_number(out, "clean cuts", 0);
+    else
+        mo_out_printf(out, "%-12s%d, at most %d ops between\n", "clean cuts",
+                      s->clean_cuts, s->largest_segment);
+}
+
+static void put_flops(const mo_summary *s, mo_out *out)
+{
+    char text[MO_UNIT_SIZE];
+    int known = s->ops - s->ops_without_flops;
+
+    mo_out_printf(out, "%-12s%s", "flops",
+                  mo_unit_flops(known ? s->flops : MO_UNKNOWN, text));
+    if (known && s->flops >= 0 && s->ops_without_flops > 0)
+        mo_out_printf(out, ", known for %d of %d ops", known, s->ops);
+    mo_out_char(out, '\n');
+}
+
+/* A sum of 0 may mean that nothing was known to add up: these tell. */
+static bool knows_weights(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_ops; i++)
+        if (g->ops[i].weight_bytes >= 0)
+            return true;
+    return g->n_constants > 0;
+}
+
+/* What an op needs is the sum of what is known of it, hence never unknown. */
+static bool knows_memory(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_ops; i++)
+        if (g->ops[i].memory_bytes > 0)
+            return true;
+    return knows_weights(g);
+}
+
+static bool knows_tensor_sizes(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].bytes >= 0)
+            return true;
+    return false;
+}
+
+static bool knows_traffic(const mo_graph *g)
+{
+    for (int i = 0; i < g->n_ops; i++)
+        if (g->ops[i].bytes >= 0)
+            return true;
+    return false;
+}
+
+static void put_bytes(mo_out *out, const char *what, bool known, double bytes)
+{
+    char text[MO_UNIT_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", what,
+                  mo_unit_bytes(known ? bytes : MO_UNKNOWN, text));
+}
+
+static void put_amounts(const mo_graph *g, const mo_summary *s, mo_out *out)
+{
+    put_bytes(out, "weights", knows_weights(g), (double) s->weight_bytes);
+    put_bytes(out, "memory", knows_memory(g), (double) s->memory_bytes);
+    put_bytes(out, "tensor size", knows_tensor_sizes(g),
+              (double) s->tensor_bytes);
+    put_flops(s, out);
+    put_bytes(out, "traffic", knows_traffic(g), s->bytes);
+}
+
+static void put_heavy_op(const mo_graph *g, int op, const char *weight,
+                         mo_out *out)
+{
+    char type[SHOWN_SIZE], name[SHOWN_SIZE];
+    const char *written = g->ops[op].type;
+
+    mo_out_printf(out, "%12s  %-20s %s\n", weight,
+                  mo_utf8_visible(type, sizeof type, written ? written : "-"),
+                  mo_utf8_visible(name, sizeof name, g->ops[op].name));
+}
+
+static void put_heaviest(const mo_graph *g, const mo_heaviest *h, mo_out *out)
+{
+    char weight[MO_UNIT_SIZE];
+
+    if (h->n == 0)
+        return;
+    mo_out_printf(out, "\nheaviest ops by %s\n", h->by->title);
+    for (int i = 0; i < h->n; i++)
+        put_heavy_op(g, h->ops[i], h->by->show(h->weights[i], weight), out);
+}
+
+static void put_operators(const mo_summary *s, mo_out *out)
+{
+    char type[SHOWN_SIZE];
+
+    if (s->n_types == 0)
+        return;
+    mo_out_text(out, "\noperators\n");
+    for (int i = 0; i < s->n_types; i++) {
+        const mo_type_count *t = &s->types[i];
+
+        mo_out_printf(
+            out, "%12d  %s\n", t->count,
+            mo_utf8_visible(type, sizeof type, *t->type ? t->type : "-"));
+    }
+}
+
+mo_status mo_describe_text(const mo_description *description, mo_out *out,
+                           mo_error *err)
+{
+    mo_heaviest heaviest;
+    mo_status status = mo_heaviest_find(description->graph,
+                                        description->summary, &heaviest, err);
+
+    if (status != MO_OK)
+        return status;
+    put_origin(description, out);
+    put_structure(description->summary, out);
+    put_amounts(description->graph, description->summary, out);
+    put_heaviest(description->graph, &heaviest, out);
+    put_operators(description->summary, out);
+    return MO_OK;
+}

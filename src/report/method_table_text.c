@@ -1,0 +1,214 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "report/method_table.h"
+#include "report/format_units.h"
+
+enum { NAME_ROOM = 25, CELL_ROOM = 48 };
+
+/* One unit for all times of a table. */
+typedef struct unit {
+    const char *name;
+    double ns;
+    int decimals;
+} unit;
+
+typedef struct table {
+    const mo_placements *p;
+    unit unit;
+    int memory_width;
+    mo_out *out;
+} table;
+
+/* So that the shortest of them has four digits or more. */
+static unit unit_for(const mo_placements *p)
+{
+    static const unit units[] = { { "us", 1e3, 3 },
+                                  { "ms", 1e6, 5 },
+                                  { "s", 1e9, 5 } };
+    double least_ns = p->n > 0 && !p->rows[0].why
+                          ? (double) p->rows[0].makespan_ns
+                          : (double) p->bound_ns;
+    int i = 0;
+
+    while (i < 2 && least_ns >= units[i + 1].ns)
+        i++;
+    return units[i];
+}
+
+static const char *device_name(const mo_placements *p, int device, char *name)
+{
+    return mo_utf8_visible(name, NAME_ROOM, p->x->device_ids[device]);
+}
+
+static void memory_cell(const mo_placements *p, const mo_placement_row *row,
+                        char *cell)
+{
+    char name[NAME_ROOM], needs[MO_UNIT_SIZE];
+    double capacity, peak = (double) row->peak_bytes;
+
+    if (row->why || row->fullest == MO_FREE) {
+        snprintf(cell, CELL_ROOM, "-");
+        return;
+    }
+    capacity = (double) p->x->capacity_bytes[row->fullest];
+    device_name(p, row->fullest, name);
+    if (capacity <= 0 && peak > 0)
+        snprintf(cell, CELL_ROOM, "%.10s, none in %s",
+                 mo_unit_bytes(peak, needs), name);
+    else
+        snprintf(cell, CELL_ROOM, "%.1f %% of %s",
+                 capacity > 0 ? 100 * peak / capacity : 0, name);
+}
+
+static int memory_width(const mo_placements *p)
+{
+    int width = (int) strlen("memory peak");
+
+    for (int i = 0; i < p->n; i++) {
+        char cell[CELL_ROOM];
+
+        memory_cell(p, &p->rows[i], cell);
+        if (mo_utf8_columns(cell) > width)
+            width = mo_utf8_columns(cell);
+    }
+    return width;
+}
+
+/* Names may be of characters that take more bytes than columns. */
+static void put_padded(mo_out *out, const char *text, int width)
+{
+    int room = width - mo_utf8_columns(text);
+
+    mo_out_printf(out, "%s%*s", text, room > 0 ? room : 0, "");
+}
+
+/* "makespan/ms", of which the widths below are made. */
+static void put_heading(const table *t)
+{
+    char makespan[CELL_ROOM], bound[CELL_ROOM];
+
+    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
+    snprintf(bound, sizeof bound, "bound/%s", t->unit.name);
+    mo_out_printf(t->out, "%-9s %12s %9s %12s %8s  %-*s %8s\n", "method",
+                  makespan, "vs single", bound, "gap/%", t->memory_width,
+                  "memory peak", "seconds");
+}
+
+static void put_time(const table *t, int64_t ns)
+{
+    mo_out_printf(t->out, " %12.*f", t->unit.decimals,
+                  (double) ns / t->unit.ns);
+}
+
+static void put_gain(const table *t, const mo_placement_row *row)
+{
+    if (t->p->single == MO_FREE || row->makespan_ns == 0)
+        mo_out_printf(t->out, " %9s", "-");
+    else
+        mo_out_printf(t->out, " %7.3f x",
+                      (double) t->p->single_ns / (double) row->makespan_ns);
+}
+
+static void put_gap(const table *t, const mo_placement_row *row)
+{
+    char text[MO_UNIT_SIZE];
+    const char *gap = "-";
+
+    if (mo_placements_has_gap(t->p, row))
+        gap = mo_unit_percent(mo_placements_gap(t->p, row), text);
+    mo_out_printf(t->out, " %8s", gap);
+}
+
+static void put_row(const table *t, const mo_placement_row *row)
+{
+    char cell[CELL_ROOM];
+
+    mo_out_printf(t->out, "%-9s", row->method);
+    if (row->why) {
+        mo_out_printf(t->out, " %12s  %s\n", "-", row->why);
+        return;
+    }
+    put_time(t, row->makespan_ns);
+    put_gain(t, row);
+    put_time(t, t->p->bound_ns);
+    put_gap(t, row);
+    memory_cell(t->p, row, cell);
+    mo_out_text(t->out, "  ");
+    put_padded(t->out, cell, t->memory_width);
+    mo_out_printf(t->out, " %8.2f%s\n", row->seconds,
+                  row->fits ? "" : "  does not fit");
+}
+
+static void put_amount(const table *t, int64_t ns)
+{
+    mo_out_printf(t->out, "%.*f %s", t->unit.decimals, (double) ns / t->unit.ns,
+                  t->unit.name);
+}
+
+static void put_single(const table *t, const mo_placement_row *best)
+{
+    const mo_placements *p = t->p;
+    char name[NAME_ROOM];
+
+    if (p->single == MO_FREE) {
+        mo_out_text(t->out, "no device can take everything alone\n");
+        return;
+    }
+    mo_out_text(t->out, best && best->makespan_ns >= p->single_ns
+                            ? "one device is best: "
+                            : "best single device: ");
+    mo_out_printf(t->out, "%s alone takes ", device_name(p, p->single, name));
+    put_amount(t, p->single_ns);
+    mo_out_text(t->out, "\n");
+}
+
+static void put_bound(const table *t, const mo_placement_row *best)
+{
+    const mo_placements *p = t->p;
+
+    if (p->bound_ns == 0)
+        return;
+    mo_out_text(t->out, best && best->makespan_ns <= p->bound_ns
+                            ? "proven optimal: "
+                            : "bound: ");
+    mo_out_text(t->out, "no placement takes less than ");
+    put_amount(t, p->bound_ns);
+    mo_out_printf(t->out, " (%s)\n", p->bound_by);
+}
+
+static void put_losses(const table *t)
+{
+    const mo_placements *p = t->p;
+    char makespan[CELL_ROOM], name[NAME_ROOM];
+
+    snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
+    mo_out_printf(t->out, "\n%-*s %12s %9s\n", NAME_ROOM - 1, "without",
+                  makespan, "loss/%");
+    for (int k = 0; k < p->x->n_devices; k++) {
+        put_padded(t->out, device_name(p, k, name), NAME_ROOM - 1);
+        if (p->losses[k].why) {
+            mo_out_printf(t->out, " %12s  %s\n", "-", p->losses[k].why);
+            continue;
+        }
+        put_time(t, p->losses[k].makespan_ns);
+        mo_out_printf(t->out, " %9.2f\n", 100 * mo_placements_loss(p, k));
+    }
+}
+
+void mo_placements_text(const mo_placements *p, mo_out *out)
+{
+    const table t = { p, unit_for(p), memory_width(p), out };
+    const mo_placement_row *best = mo_placements_best(p);
+
+    put_heading(&t);
+    for (int i = 0; i < p->n; i++)
+        put_row(&t, &p->rows[i]);
+    mo_out_text(out, "\n");
+    put_single(&t, best);
+    put_bound(&t, best);
+    if (p->losses && best)
+        put_losses(&t);
+}

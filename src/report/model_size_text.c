@@ -1,0 +1,91 @@
+#include <inttypes.h>
+
+#include "base/utf8.h"
+#include "models/sink/scale.h"
+#include "report/model_size.h"
+#include "report/format_units.h"
+
+enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
+
+static void put_what(const mo_counts_report *r, mo_out *out)
+{
+    const mo_frame *frame = r->model->frame;
+    char text[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", "graph",
+                  mo_utf8_visible(text, sizeof text, r->graph));
+    mo_out_printf(out, "%-12s%s\n", "cluster",
+                  mo_utf8_visible(text, sizeof text, r->cluster));
+    mo_out_printf(out, "%-12s%d", "ops", r->ops);
+    if (frame->x->n != r->ops)
+        mo_out_printf(out, ", coarsened %d", frame->x->n);
+    mo_out_printf(out, "\n%-12s%d\n", "devices", frame->x->n_devices);
+    mo_out_printf(out, "%-12s%s%s\n", "formulation",
+                  r->model->formulation->name,
+                  frame->closure ? " --closure" : "");
+    mo_out_printf(out, "%-12s%s\n", "congestion",
+                  mo_congestion_names[frame->regime.congestion]);
+    mo_out_printf(out, "%-12s%s\n", "tensors",
+                  mo_tensors_names[frame->regime.tensors]);
+    mo_out_printf(out, "%-12s%s\n", "memory",
+                  mo_memory_names[frame->regime.memory]);
+}
+
+static void put_times(const mo_model *model, mo_out *out)
+{
+    const mo_frame *frame = model->frame;
+    char text[MO_UNIT_SIZE];
+
+    mo_scale_unit_text(frame->unit_ns, text);
+    mo_out_printf(out, "%-12s%s\n", "time unit", text);
+    mo_out_printf(out, "%-12s%s%s\n", "horizon",
+                  mo_unit_us((double) frame->horizon_ns / 1000, text),
+                  mo_model_has_start(model) ? "" : ", no start found");
+}
+
+static void put_range(const char *what, double least, double largest,
+                      mo_out *out)
+{
+    mo_out_printf(out, "%-12s", what);
+    if (largest == 0) {
+        mo_out_text(out, "none\n");
+        return;
+    }
+    mo_out_double(out, least);
+    mo_out_text(out, " to ");
+    mo_out_double(out, largest);
+    mo_out_char(out, '\n');
+}
+
+static void put_sizes(const mo_counts_report *r, mo_out *out)
+{
+    const mo_count *c = r->count;
+    char text[MO_UNIT_SIZE];
+
+    mo_out_printf(out, "\n%-12s%" PRId64 "\n", "rows", c->rows);
+    mo_out_printf(
+        out, "%-12s%" PRId64 ", %" PRId64 " binary, %" PRId64 " continuous\n",
+        "columns", c->binaries + c->continuous, c->binaries, c->continuous);
+    mo_out_printf(out, "%-12s%" PRId64 "\n", "non-zeros", c->nonzeros);
+    put_range("coefficient", c->least_coef, c->largest_coef, out);
+    put_range("big-M", c->least_big_m, c->largest_big_m, out);
+    mo_out_printf(
+        out, "%-12s%s\n", "as LP",
+        mo_unit_bytes((double) (c->lp_bytes + r->heading_bytes), text));
+    mo_out_printf(
+        out, "%-12s%s\n", "as MPS",
+        mo_unit_bytes((double) (c->mps_bytes + r->heading_bytes), text));
+}
+
+void mo_counts_text(const mo_counts_report *report, mo_out *out)
+{
+    const mo_count *c = report->count;
+
+    put_what(report, out);
+    put_times(report->model, out);
+    put_sizes(report, out);
+    mo_out_text(out, "\nrows by family\n");
+    for (int i = 0; i < c->n_families; i++)
+        mo_out_printf(out, "%12" PRId64 "  %s\n", c->family[i].rows,
+                      c->family[i].name);
+}

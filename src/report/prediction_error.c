@@ -1,0 +1,101 @@
+#include "report/prediction_error.h"
+
+#include "report/format_units.h"
+
+/* What a line is about. */
+typedef struct subject {
+    const char *name;
+    int class, device; /* or MO_UNKNOWN: all of them */
+} subject;
+
+static double bias_of(const mo_accuracy *a)
+{
+    return a->predicted_us / a->measured_us - 1;
+}
+
+static void put_row(mo_out *out, const char *name, const mo_accuracy *a)
+{
+    char measured[MO_UNIT_SIZE], predicted[MO_UNIT_SIZE];
+
+    mo_out_printf(out,
+                  "%-14s %6zu  %8.1f %%  %8.1f %%  %10s  %10s  %+6.1f %%\n",
+                  name, a->n, 100 * a->mean, 100 * a->median,
+                  mo_unit_us(a->measured_us, measured),
+                  mo_unit_us(a->predicted_us, predicted), 100 * bias_of(a));
+}
+
+static mo_status put_one(const mo_guesses *guesses, const char *name, int class,
+                         int device, mo_out *out, mo_error *err)
+{
+    mo_accuracy a;
+    mo_status status = mo_accuracy_of(guesses, class, device, &a, err);
+
+    if (status == MO_OK && a.n > 0)
+        put_row(out, name, &a);
+    return status;
+}
+
+mo_status mo_accuracy_text(const mo_guesses *guesses, const mo_samples *samples,
+                           mo_out *out, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    mo_out_printf(out, "%-14s %6s  %10s  %10s  %10s  %10s  %8s\n", "", "rows",
+                  "mean err", "median err", "measured", "predicted", "total");
+    for (int c = 0; c < MO_CLASSES && status == MO_OK; c++)
+        status = put_one(guesses, mo_class_name((mo_class) c), c, MO_UNKNOWN,
+                         out, err);
+    for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++)
+        status = put_one(guesses, samples->devices[d].id, MO_UNKNOWN, (int) d,
+                         out, err);
+    if (status == MO_OK)
+        status = put_one(guesses, "all", MO_UNKNOWN, MO_UNKNOWN, out, err);
+    return status;
+}
+
+static mo_status put_object(const mo_guesses *guesses, const char *key,
+                            const subject *about, int *n, mo_out *out,
+                            mo_error *err)
+{
+    mo_accuracy a;
+    mo_status status =
+        mo_accuracy_of(guesses, about->class, about->device, &a, err);
+
+    if (status != MO_OK || a.n == 0)
+        return status;
+    mo_out_printf(out, "%s\n    {\"%s\": ", (*n)++ > 0 ? "," : "", key);
+    mo_out_json(out, about->name);
+    mo_out_printf(out, ", \"rows\": %zu, \"mean_error\": ", a.n);
+    mo_out_double(out, a.mean);
+    mo_out_text(out, ", \"median_error\": ");
+    mo_out_double(out, a.median);
+    mo_out_text(out, ", \"measured_us\": ");
+    mo_out_double(out, a.measured_us);
+    mo_out_text(out, ", \"predicted_us\": ");
+    mo_out_double(out, a.predicted_us);
+    mo_out_char(out, '}');
+    return MO_OK;
+}
+
+mo_status mo_accuracy_json(const mo_guesses *guesses, const mo_samples *samples,
+                           mo_out *out, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int n = 0;
+
+    mo_out_text(out, "  \"classes\": [");
+    for (int c = 0; c < MO_CLASSES && status == MO_OK; c++) {
+        subject about = { mo_class_name((mo_class) c), c, MO_UNKNOWN };
+
+        status = put_object(guesses, "class", &about, &n, out, err);
+    }
+    mo_out_text(out, "\n  ],\n  \"devices\": [");
+    n = 0;
+    for (size_t d = 0; d < samples->n_devices && status == MO_OK; d++) {
+        subject about = { samples->devices[d].id, MO_UNKNOWN, (int) d };
+
+        status = put_object(guesses, "device", &about, &n, out, err);
+    }
+    mo_out_text(out, "\n  ]");
+    return status;
+}

@@ -1,0 +1,18 @@
+/*
+ * solvers.h - the solvers we know, and which of them are here.
+ */
+#ifndef MO_REPORT_SOLVER_LIST_H
+#define MO_REPORT_SOLVER_LIST_H
+
+#include "base/out.h"
+#include "solvers/plugins/solver.h"
+
+typedef struct mo_solver_row {
+    const mo_solver *solver;
+    const mo_found *found; /* both ways NULL: it is not here */
+} mo_solver_row;
+
+void mo_solvers_text(const mo_solver_row *rows, int n, mo_out *out);
+void mo_solvers_json(const mo_solver_row *rows, int n, mo_out *out);
+
+#endif

@@ -1,0 +1,167 @@
+#include "report/top_ops.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "report/format_units.h"
+
+/* A column that has a fallback; those are sorted, the longest first. */
+typedef struct fallback {
+    double us;
+    int column;
+} fallback;
+
+static int compare_fallbacks(const void *a, const void *b)
+{
+    double x = ((const fallback *) a)->us, y = ((const fallback *) b)->us;
+
+    return (x < y) - (x > y);
+}
+
+static int collect_fallbacks(const mo_graph *g, fallback *fallbacks)
+{
+    int n = 0;
+
+    for (int column = 0; column < g->n_time_columns; column++)
+        if (!isnan(g->time_columns[column].fallback_us))
+            fallbacks[n++] =
+                (fallback){ g->time_columns[column].fallback_us, column };
+    qsort(fallbacks, (size_t) n, sizeof *fallbacks, compare_fallbacks);
+    return n;
+}
+
+/*
+ * The longest of op's own times and of the fallbacks it does not replace.
+ * Asking every column would take ops times columns; but at most as many
+ * fallbacks are passed over as op has times of its own.  measured[] keeps for
+ * each column the last op that has a time there.
+ */
+static double longest_time(const mo_graph *g, int op, const fallback *fallbacks,
+                           int n_fallbacks, int *measured)
+{
+    double longest = MO_UNKNOWN;
+    int i = 0;
+
+    for (int m = g->time_start[op]; m < g->time_start[op + 1]; m++) {
+        measured[g->times[m].column] = op;
+        if (g->times[m].us > longest)
+            longest = g->times[m].us;
+    }
+    while (i < n_fallbacks && measured[fallbacks[i].column] == op)
+        i++;
+    return i < n_fallbacks && fallbacks[i].us > longest ? fallbacks[i].us
+                                                        : longest;
+}
+
+static mo_status weigh_by_time(const mo_graph *g, double *weights,
+                               mo_error *err)
+{
+    size_t room = (size_t) g->n_time_columns + 1;
+    fallback *fallbacks = calloc(room, sizeof *fallbacks);
+    int *measured = calloc(room, sizeof *measured);
+    mo_status status = MO_OK;
+
+    if (fallbacks && measured) {
+        int n = collect_fallbacks(g, fallbacks);
+
+        for (int column = 0; column < g->n_time_columns; column++)
+            measured[column] = -1;
+        for (int op = 0; op < g->n_ops; op++)
+            weights[op] = longest_time(g, op, fallbacks, n, measured);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(measured);
+    free(fallbacks);
+    return status;
+}
+
+static mo_status weigh_by_memory(const mo_graph *g, double *weights,
+                                 mo_error *err)
+{
+    (void) err;
+    for (int op = 0; op < g->n_ops; op++)
+        weights[op] = (double) g->ops[op].memory_bytes;
+    return MO_OK;
+}
+
+static const mo_weighing by_flops = { "flops", "flops", mo_unit_flops };
+
+/* Where there are no flops; the better one first. */
+static const struct {
+    mo_weighing by;
+    /* What each op weighs; negative when that is not known. */
+    mo_status (*weigh)(const mo_graph *g, double *weights, mo_error *err);
+} others[] = {
+    { { "time_us", "measured time on the slowest device", mo_unit_us },
+      weigh_by_time },
+    { { "memory_bytes", "memory", mo_unit_bytes }, weigh_by_memory },
+};
+
+static void take_from_summary(const mo_graph *g, const mo_summary *summary,
+                              mo_heaviest *h)
+{
+    h->by = &by_flops;
+    for (int i = 0; i < summary->n_heaviest && h->n < MO_HEAVIEST_MAX; i++) {
+        double weight = g->ops[summary->heaviest[i]].flops;
+
+        if (weight < 0)
+            break;
+        h->ops[h->n] = summary->heaviest[i];
+        h->weights[h->n++] = weight;
+    }
+}
+
+/* Puts op where it belongs among those found so far; the last may drop out. */
+static void insert(mo_heaviest *h, int op, double weight)
+{
+    int at = h->n < MO_HEAVIEST_MAX ? h->n++ : MO_HEAVIEST_MAX - 1;
+
+    for (; at > 0 && h->weights[at - 1] < weight; at--) {
+        h->ops[at] = h->ops[at - 1];
+        h->weights[at] = h->weights[at - 1];
+    }
+    h->ops[at] = op;
+    h->weights[at] = weight;
+}
+
+/* Finds none when all that is known is zero: that would weigh nothing. */
+static void pick(const mo_graph *g, const mo_weighing *by,
+                 const double *weights, mo_heaviest *h)
+{
+    for (int op = 0; op < g->n_ops; op++)
+        if (weights[op] >= 0 && (h->n < MO_HEAVIEST_MAX ||
+                                 weights[op] > h->weights[MO_HEAVIEST_MAX - 1]))
+            insert(h, op, weights[op]);
+    if (h->n > 0 && h->weights[0] > 0)
+        h->by = by;
+    else
+        h->n = 0;
+}
+
+static mo_status try_others(const mo_graph *g, mo_heaviest *h, mo_error *err)
+{
+    double *weights = calloc((size_t) g->n_ops + 1, sizeof *weights);
+    mo_status status = weights ? MO_OK : mo_fail_memory(err);
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (status != MO_OK || h->by)
+            break;
+        status = others[i].weigh(g, weights, err);
+        if (status == MO_OK)
+            pick(g, &others[i].by, weights, h);
+    }
+    free(weights);
+    return status;
+}
+
+mo_status mo_heaviest_find(const mo_graph *g, const mo_summary *summary,
+                           mo_heaviest *heaviest, mo_error *err)
+{
+    heaviest->by = NULL;
+    heaviest->n = 0;
+    if (summary->flops > 0 || summary->flops == MO_UNKNOWN)
+        take_from_summary(g, summary, heaviest);
+    return heaviest->by ? MO_OK : try_others(g, heaviest, err);
+}

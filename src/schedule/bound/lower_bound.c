@@ -1,0 +1,224 @@
+#include "schedule/bound/lower_bound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "schedule/bound/load_bound.h"
+#include "schedule/bound/op_chain.h"
+#include "schedule/bound/segment_cache.h"
+#include "schedule/bound/head_tail.h"
+#include "schedule/bound/segment_bound.h"
+#include "schedule/serial_makespan.h"
+
+/*
+ * Path and load look at the whole: of each op, the least time before it, its
+ * own and the least time after it, on the best device for it; then the load,
+ * which has to fit between those, and into memory (refute.c).
+ *
+ * The chain adds up.  Along ops u1, u2, ... each of which comes behind the one
+ * before it, all that lies between two of them runs between the end of the
+ * first and the start of the second, so that the segments' least times add up
+ * along the chain, for whatever devices its ops are on: a shortest path over
+ * those.
+ */
+
+enum { MAX_WORK = 1 << 23 }; /* ops by devices to the third: seconds */
+
+struct lower {
+    const mo_stop *stop;
+    mo_places places;
+    int64_t most_ns;
+    int64_t *before_ns, *after_ns; /* by op and device */
+    int64_t *at;                   /* by device */
+    int64_t *start, *next;         /* by device, of the chain's op */
+    int64_t *table;                /* by two devices */
+    int *ops;                      /* all of them */
+    mo_segments *segments;
+    mo_lower_bound found;
+};
+
+static void keep(struct lower *l, int64_t bound_ns, const char *which)
+{
+    if (bound_ns > l->found.bound_ns || !l->found.which)
+        l->found = (mo_lower_bound){ bound_ns, which };
+}
+
+static int64_t least_way(const struct lower *l, int op)
+{
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < l->places.x->n_devices; k++) {
+        int64_t at = mo_places_at(&l->places, op, k);
+        int64_t way = l->before_ns[at] + mo_instance_p_ns(l->places.x, op, k) +
+                      l->after_ns[at];
+        if (l->places.allowed[at] && way < least)
+            least = way;
+    }
+    return least;
+}
+
+static void find_path(struct lower *l)
+{
+    mo_pass before = { &l->places, false, l->before_ns, l->at };
+    mo_pass after = { &l->places, true, l->after_ns, l->at };
+    int64_t most = 0;
+
+    for (int i = 0; i < l->places.x->n; i++)
+        mo_pass_spread(&before, i);
+    for (int i = l->places.x->n - 1; i >= 0; i--)
+        mo_pass_spread(&after, i);
+    for (int i = 0; i < l->places.x->n; i++)
+        mo_pass_raise(&most, least_way(l, i));
+    keep(l, most, "path");
+}
+
+/* The whole is a segment, too. */
+static void find_load(struct lower *l)
+{
+    const mo_segment whole = { MO_FREE, MO_FREE, l->ops, l->places.x->n };
+
+    keep(l, mo_load_ns(&l->places, 0, whole.n, l->next), "load");
+    mo_segments_table(l->segments, &whole, l->most_ns, l->table);
+    keep(l, l->table[0], "load");
+}
+
+/* start[b] becomes the least start of the segment's v on b, or of nothing on 0,
+ * given those of its u. */
+static void add_segment(struct lower *l, const mo_segment *segment)
+{
+    const mo_instance *x = l->places.x;
+    const int64_t *table = l->table;
+    int64_t *start = l->start, *next = l->next;
+    int n_devices = x->n_devices;
+
+    for (int b = 0; b < n_devices; b++) {
+        next[b] = INT64_MAX;
+        if (segment->v == MO_FREE
+                ? b > 0
+                : !mo_places_allowed(&l->places, segment->v, b))
+            continue;
+        for (int a = 0; a < n_devices; a++) {
+            int64_t end_ns = segment->u == MO_FREE ? 0 : start[a];
+            if (start[a] == INT64_MAX)
+                continue;
+            if (segment->u != MO_FREE)
+                end_ns += mo_instance_p_ns(x, segment->u, a);
+            if (end_ns + table[a * n_devices + b] < next[b])
+                next[b] = end_ns + table[a * n_devices + b];
+        }
+    }
+    memcpy(start, next, (size_t) n_devices * sizeof *start);
+}
+
+static mo_status add_chain(struct lower *l, const mo_chain *chain,
+                           mo_error *err)
+{
+    mo_memo *memo = NULL;
+    mo_status status = mo_memo_new(&l->places, &memo, err);
+
+    l->start[0] = 0;
+    for (int k = 1; k < l->places.x->n_devices; k++)
+        l->start[k] = INT64_MAX;
+    for (int s = 0; s < chain->n && status == MO_OK; s++) {
+        status = mo_memo_table(memo, l->segments, &chain->segments[s],
+                               l->most_ns, l->table, err);
+        if (status == MO_OK)
+            add_segment(l, &chain->segments[s]);
+    }
+    if (status == MO_OK)
+        keep(l, l->start[0], "chain");
+    mo_memo_free(memo);
+    return status;
+}
+
+static bool is_worth_it(const mo_instance *x)
+{
+    int64_t n = x->n, n_devices = x->n_devices;
+
+    return n_devices <= 64 && n * n_devices * n_devices * n_devices <= MAX_WORK;
+}
+
+static mo_status find_chain(struct lower *l, mo_error *err)
+{
+    mo_chain *chain = NULL;
+    mo_status status;
+
+    if (!is_worth_it(l->places.x))
+        return MO_OK;
+    status = mo_chain_find(&l->places, &chain, err);
+    if (status == MO_OK)
+        status = add_chain(l, chain, err);
+    mo_chain_free(chain);
+    return status;
+}
+
+static mo_status find_all(struct lower *l, mo_error *err)
+{
+    mo_status status = mo_places_find(&l->places, err);
+
+    if (status == MO_OK)
+        status =
+            mo_serial_find(l->places.x, &l->places.regime, &l->most_ns, err);
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < l->places.x->n; i++)
+        l->ops[i] = i;
+    find_path(l);
+    status = mo_segments_new(&l->places, &l->segments, err);
+    if (status != MO_OK)
+        return status;
+    mo_segments_stop(l->segments, l->stop);
+    find_load(l);
+    return find_chain(l, err);
+}
+
+static mo_status reserve(struct lower *l, mo_error *err)
+{
+    size_t n = (size_t) l->places.x->n + 1;
+    size_t n_devices = (size_t) l->places.x->n_devices, size;
+
+    if (!mo_size_mul(n, n_devices, &size))
+        return mo_fail_memory(err);
+    l->places.allowed = calloc(size, sizeof *l->places.allowed);
+    l->before_ns = calloc(size, sizeof *l->before_ns);
+    l->after_ns = calloc(size, sizeof *l->after_ns);
+    l->at = calloc(n_devices + 1, sizeof *l->at);
+    l->start = calloc(n_devices + 1, sizeof *l->start);
+    l->next = calloc(n_devices + 1, sizeof *l->next);
+    l->table = calloc(n_devices + 1, n_devices * sizeof *l->table);
+    l->ops = calloc(n, sizeof *l->ops);
+    if (!l->places.allowed || !l->before_ns || !l->after_ns || !l->at ||
+        !l->start || !l->next || !l->table || !l->ops)
+        return mo_fail_memory(err);
+    return MO_OK;
+}
+
+mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
+                        mo_lower_bound *lower, mo_error *err)
+{
+    return mo_lower_until(x, regime, NULL, lower, err);
+}
+
+mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
+                         const mo_stop *stop, mo_lower_bound *lower,
+                         mo_error *err)
+{
+    struct lower l = { .places = { x, *regime, NULL }, .stop = stop };
+    mo_status status = reserve(&l, err);
+
+    if (status == MO_OK)
+        status = find_all(&l, err);
+    if (status == MO_OK)
+        *lower = l.found;
+    mo_segments_free(l.segments);
+    free(l.places.allowed);
+    free(l.before_ns);
+    free(l.after_ns);
+    free(l.at);
+    free(l.start);
+    free(l.next);
+    free(l.table);
+    free(l.ops);
+    return status;
+}

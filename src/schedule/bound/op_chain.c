@@ -1,0 +1,356 @@
+#include "schedule/bound/op_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A longest path gives the ops to choose from, numbered along it.  What comes
+ * behind the path's op number `lo` and before its number `hi`, both as close as
+ * can be, lies between any two of the path that enclose these,
+ *
+ *        lo           hi
+ *     ---o--o--o--o---o---      in the segment of the first and the last,
+ *         \---w----- /          lost where one between them is chosen.
+ *
+ * Where no op is lost, one is chosen anyway: that is where a clean cut lies.
+ * From one such place to the next those are chosen for which the segments are
+ * worth most together: the larger of their path and half of their work.
+ */
+
+enum {
+    MAX_CANDIDATES = 512, /* between two places where nothing is lost */
+    SPREAD = 2            /* over so many devices work may be spread, roughly */
+};
+
+typedef struct chooser {
+    const mo_places *places;
+    int64_t *work_ns;       /* by op, where it is quickest */
+    int *path, m;           /* ops, how many */
+    int *lo, *hi;           /* by op: -1 and m where there is none */
+    int *by_hi, *hi_start;  /* ops with hi = j: [hi_start[j], ...[j + 1]) */
+    int64_t *until_ns;      /* by place on the path: of it up to there */
+    int64_t *lost_ns;       /* by place: what choosing it loses */
+    bool *chosen;           /* by place */
+    int64_t *value_ns;      /* by candidate: of the best way there */
+    int *candidates, *from; /* places; the candidate before, on that way */
+    int64_t *scratch;
+} chooser;
+
+static void find_work(chooser *c)
+{
+    const mo_instance *x = c->places->x;
+
+    for (int i = 0; i < x->n; i++) {
+        c->work_ns[i] = INT64_MAX;
+        for (int k = 0; k < x->n_devices; k++)
+            if (mo_places_allowed(c->places, i, k) &&
+                mo_instance_p_ns(x, i, k) < c->work_ns[i])
+                c->work_ns[i] = mo_instance_p_ns(x, i, k);
+    }
+}
+
+/* Fills path from its end, with lo and scratch for what is found on the way. */
+static void find_path(chooser *c)
+{
+    const mo_instance *x = c->places->x;
+    int64_t *length_ns = c->scratch;
+    int *before = c->lo, last = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        length_ns[i] = 0;
+        before[i] = -1;
+        for (int e = x->in_start[i]; e < x->in_start[i + 1]; e++) {
+            int from = x->flows[x->in_flows[e]].from;
+            if (before[i] < 0 || length_ns[from] > length_ns[i]) {
+                length_ns[i] = length_ns[from];
+                before[i] = from;
+            }
+        }
+        length_ns[i] += c->work_ns[i];
+        if (length_ns[i] >= length_ns[last])
+            last = i;
+    }
+    c->m = 0;
+    for (int i = last; i >= 0; i = before[i])
+        c->path[c->m++] = i;
+    for (int a = 0, b = c->m - 1; a < b; a++, b--) {
+        int kept = c->path[a];
+        c->path[a] = c->path[b];
+        c->path[b] = kept;
+    }
+}
+
+/* An op of the path is both to itself. */
+static void find_lo_and_hi(chooser *c)
+{
+    const mo_instance *x = c->places->x;
+
+    for (int i = 0; i < x->n; i++) {
+        c->lo[i] = -1;
+        c->hi[i] = c->m;
+    }
+    for (int j = 0; j < c->m; j++)
+        c->lo[c->path[j]] = c->hi[c->path[j]] = j;
+    for (int q = 0; q < x->n_flows; q++) { /* sorted by from */
+        int to = x->flows[q].to;
+        if (c->lo[x->flows[q].from] > c->lo[to])
+            c->lo[to] = c->lo[x->flows[q].from];
+    }
+    for (int q = x->n_flows - 1; q >= 0; q--) {
+        int from = x->flows[q].from;
+        if (c->hi[x->flows[q].to] < c->hi[from])
+            c->hi[from] = c->hi[x->flows[q].to];
+    }
+}
+
+static void sort_by_hi(chooser *c)
+{
+    int n = c->places->x->n;
+
+    memset(c->hi_start, 0, ((size_t) c->m + 2) * sizeof *c->hi_start);
+    for (int i = 0; i < n; i++)
+        c->hi_start[c->hi[i] + 1]++;
+    for (int j = 0; j <= c->m; j++)
+        c->hi_start[j + 1] += c->hi_start[j];
+    for (int i = n - 1; i >= 0; i--) /* the start becomes the end and back */
+        c->by_hi[--c->hi_start[c->hi[i] + 1]] = i;
+    memmove(c->hi_start, c->hi_start + 1,
+            ((size_t) c->m + 1) * sizeof *c->hi_start);
+    c->hi_start[c->m + 1] = n;
+}
+
+static void find_lost(chooser *c)
+{
+    int n = c->places->x->n;
+
+    memset(c->lost_ns, 0, ((size_t) c->m + 2) * sizeof *c->lost_ns);
+    for (int i = 0; i < n; i++)
+        if (c->lo[i] + 1 < c->hi[i]) {
+            c->lost_ns[c->lo[i] + 1] += c->work_ns[i];
+            c->lost_ns[c->hi[i]] -= c->work_ns[i];
+        }
+    for (int j = 1; j < c->m; j++)
+        c->lost_ns[j] += c->lost_ns[j - 1];
+    c->until_ns[0] = 0;
+    for (int j = 0; j < c->m; j++)
+        c->until_ns[j + 1] = c->until_ns[j] + c->work_ns[c->path[j]];
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    int64_t s = *(const int64_t *) a, t = *(const int64_t *) b;
+
+    return (s > t) - (s < t);
+}
+
+/* The most that a candidate between the two places may lose. */
+static int64_t find_limit(const chooser *c, int first, int last)
+{
+    int n = last - first - 1;
+
+    if (n <= MAX_CANDIDATES)
+        return INT64_MAX;
+    memcpy(c->scratch, c->lost_ns + first + 1, (size_t) n * sizeof *c->scratch);
+    qsort(c->scratch, (size_t) n, sizeof *c->scratch, compare_ns);
+    return c->scratch[MAX_CANDIDATES - 1];
+}
+
+static int find_candidates(chooser *c, int first, int last)
+{
+    int64_t limit = find_limit(c, first, last);
+    int n = 0;
+
+    c->candidates[n++] = first;
+    for (int j = first + 1; j < last && n <= MAX_CANDIDATES; j++)
+        if (c->lost_ns[j] <= limit)
+            c->candidates[n++] = j;
+    c->candidates[n++] = last;
+    return n;
+}
+
+/* until_ns with the op of the place itself. */
+static int64_t path_until(const chooser *c, int place)
+{
+    return c->until_ns[place < c->m ? place + 1 : c->m];
+}
+
+/* What the segments from candidate i to all behind it are worth. */
+static void look_from(chooser *c, int i, int n)
+{
+    int first = c->candidates[i];
+    int64_t work_ns = 0;
+
+    for (int j = i + 1; j < n; j++) {
+        int last = c->candidates[j];
+        int64_t value_ns = path_until(c, last) - path_until(c, first);
+
+        for (int at = c->hi_start[c->candidates[j - 1] + 1];
+             at < c->hi_start[last + 1]; at++)
+            if (c->lo[c->by_hi[at]] >= first && c->hi[c->by_hi[at]] > first)
+                work_ns += c->work_ns[c->by_hi[at]];
+        if (work_ns / SPREAD > value_ns)
+            value_ns = work_ns / SPREAD;
+        value_ns += c->value_ns[i];
+        if (c->from[j] < 0 || value_ns >= c->value_ns[j]) {
+            c->value_ns[j] = value_ns;
+            c->from[j] = i;
+        }
+    }
+}
+
+static void choose_between(chooser *c, int first, int last)
+{
+    int n = find_candidates(c, first, last);
+
+    for (int i = 0; i < n; i++) {
+        c->value_ns[i] = 0;
+        c->from[i] = -1;
+    }
+    for (int i = 0; i + 1 < n; i++)
+        look_from(c, i, n);
+    for (int i = c->from[n - 1]; i > 0; i = c->from[i])
+        c->chosen[c->candidates[i]] = true;
+}
+
+static void choose_all(chooser *c)
+{
+    int first = -1;
+
+    for (int j = 0; j < c->m; j++) {
+        c->chosen[j] = c->lost_ns[j] == 0;
+        if (!c->chosen[j])
+            continue;
+        if (j - first > 1)
+            choose_between(c, first, j);
+        first = j;
+    }
+    if (c->m - first > 1)
+        choose_between(c, first, c->m);
+}
+
+/* segment_of: by place, the segment that begins at or before it; 0 is for what
+ * comes before the first. */
+static void begin_segments(const chooser *c, mo_chain *chain, int *segment_of)
+{
+    int n = 0;
+
+    chain->segments[0] = (mo_segment){ .u = MO_FREE, .v = MO_FREE };
+    for (int j = 0; j < c->m; j++) {
+        if (c->chosen[j]) {
+            chain->segments[n++].v = c->path[j];
+            chain->segments[n] = (mo_segment){ c->path[j], MO_FREE, NULL, 0 };
+        }
+        segment_of[j] = n;
+    }
+    chain->n = n + 1;
+}
+
+/* The segment that op lies in, or -1. */
+static int segment_of_op(const chooser *c, const mo_chain *chain,
+                         const int *segment_of, int op)
+{
+    int at = c->lo[op] < 0 ? 0 : segment_of[c->lo[op]];
+    int v = chain->segments[at].v;
+
+    if (c->lo[op] == c->hi[op] && c->chosen[c->lo[op]])
+        return -1;
+    return v == MO_FREE || c->hi[op] <= c->lo[v] ? at : -1;
+}
+
+static void fill_segments(const chooser *c, mo_chain *chain,
+                          const int *segment_of)
+{
+    int n_ops = c->places->x->n, at = 0;
+
+    for (int i = 0; i < n_ops; i++) {
+        int s = segment_of_op(c, chain, segment_of, i);
+        if (s >= 0)
+            chain->segments[s].n++;
+    }
+    for (int s = 0; s < chain->n; s++) {
+        chain->segments[s].ops = chain->ops + at;
+        at += chain->segments[s].n;
+        chain->segments[s].n = 0;
+    }
+    for (int i = 0; i < n_ops; i++) {
+        int s = segment_of_op(c, chain, segment_of, i);
+        if (s >= 0)
+            chain->ops[chain->segments[s].ops - chain->ops +
+                       chain->segments[s].n++] = i;
+    }
+}
+
+static mo_status make_chain(const chooser *c, mo_chain **chain, mo_error *err)
+{
+    mo_chain *made = calloc(1, sizeof *made);
+    int *segment_of = calloc((size_t) c->m + 1, sizeof *segment_of);
+
+    if (made) {
+        made->segments = calloc((size_t) c->m + 2, sizeof *made->segments);
+        made->ops = calloc((size_t) c->places->x->n + 1, sizeof *made->ops);
+    }
+    if (!segment_of || !made || !made->segments || !made->ops) {
+        free(segment_of);
+        mo_chain_free(made);
+        return mo_fail_memory(err);
+    }
+    begin_segments(c, made, segment_of);
+    fill_segments(c, made, segment_of);
+    free(segment_of);
+    *chain = made;
+    return MO_OK;
+}
+
+void mo_chain_free(mo_chain *chain)
+{
+    if (!chain)
+        return;
+    free(chain->segments);
+    free(chain->ops);
+    free(chain);
+}
+
+static mo_status choose_chain(chooser *c, mo_chain **chain, mo_error *err)
+{
+    find_work(c);
+    if (c->places->x->n > 0)
+        find_path(c);
+    find_lo_and_hi(c);
+    sort_by_hi(c);
+    find_lost(c);
+    choose_all(c);
+    return make_chain(c, chain, err);
+}
+
+mo_status mo_chain_find(const mo_places *places, mo_chain **chain,
+                        mo_error *err)
+{
+    size_t n = (size_t) places->x->n + 3;
+    chooser c = { .places = places };
+    int64_t *times = calloc(n, 5 * sizeof *times);
+    int *numbers = calloc(n, 7 * sizeof *numbers);
+    mo_status status;
+
+    c.chosen = calloc(n, sizeof *c.chosen);
+    c.work_ns = times;
+    c.path = numbers;
+    if (times && numbers && c.chosen) {
+        c.until_ns = times + n;
+        c.lost_ns = times + 2 * n;
+        c.value_ns = times + 3 * n;
+        c.scratch = times + 4 * n;
+        c.lo = numbers + n;
+        c.hi = numbers + 2 * n;
+        c.by_hi = numbers + 3 * n;
+        c.hi_start = numbers + 4 * n;
+        c.candidates = numbers + 5 * n;
+        c.from = numbers + 6 * n;
+        status = choose_chain(&c, chain, err);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(times);
+    free(numbers);
+    free(c.chosen);
+    return status;
+}

@@ -1,0 +1,177 @@
+#include "schedule/heuristic/bin_packing.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* So many units are put on a device, again and again, before it is given up; a
+ * search that meets no dead end puts each of them once. */
+enum { MAX_DEAD_ENDS = 200000 };
+
+typedef struct packer {
+    const mo_instance *x;
+    const mo_units *units;
+    int n, *order; /* units that are not pinned, by falling size */
+    int *choice;   /* by position in order: its device, or -1 */
+    int64_t *room_bytes;
+    int64_t slack_bytes; /* how much may stay empty */
+} packer;
+
+typedef struct sized {
+    int64_t bytes;
+    int unit;
+} sized;
+
+static int compare_sized(const void *a, const void *b)
+{
+    const sized *v = a, *w = b;
+
+    if (v->bytes != w->bytes)
+        return v->bytes > w->bytes ? -1 : 1;
+    return (v->unit > w->unit) - (v->unit < w->unit);
+}
+
+static mo_status sort_by_size(packer *p, mo_error *err)
+{
+    sized *all = malloc(((size_t) p->units->n + 1) * sizeof *all);
+
+    if (!all)
+        return mo_fail_memory(err);
+    for (int u = 0; u < p->units->n; u++)
+        if (p->units->pin[u] == MO_FREE)
+            all[p->n++] = (sized){ p->units->bytes[u], u };
+    qsort(all, (size_t) p->n, sizeof *all, compare_sized);
+    for (int i = 0; i < p->n; i++)
+        p->order[i] = all[i].unit;
+    free(all);
+    return MO_OK;
+}
+
+static int64_t bytes_at(const packer *p, int position)
+{
+    return p->units->bytes[p->order[position]];
+}
+
+static void add_up_to_most(int64_t *sum, int64_t more)
+{
+    if (!mo_int64_add(*sum, more, sum))
+        *sum = INT64_MAX;
+}
+
+/* What devices have in all beyond what units need. */
+static int64_t find_slack(const packer *p)
+{
+    int64_t room = 0, need = 0;
+
+    for (int k = 0; k < p->x->n_devices; k++)
+        add_up_to_most(&room, p->room_bytes[k]);
+    for (int i = 0; i < p->n; i++)
+        add_up_to_most(&need, bytes_at(p, i));
+    return room - need;
+}
+
+/* Whether more than the slack lies where not even the smallest unit fits. */
+static bool wastes(const packer *p)
+{
+    int64_t smallest = bytes_at(p, p->n - 1), waste = 0;
+
+    for (int k = 0; k < p->x->n_devices; k++)
+        if (p->room_bytes[k] < smallest)
+            waste += p->room_bytes[k];
+    return waste > p->slack_bytes;
+}
+
+/* The next device for the unit at a position.  Two that have equal room are
+ * equal from here on: the first is enough. */
+static int next_device(const packer *p, int position)
+{
+    for (int k = p->choice[position] + 1; k < p->x->n_devices; k++) {
+        int twin = 0;
+
+        if (p->room_bytes[k] < bytes_at(p, position))
+            continue;
+        while (p->room_bytes[twin] != p->room_bytes[k])
+            twin++;
+        if (twin == k)
+            return k;
+    }
+    return -1;
+}
+
+static bool search(packer *p)
+{
+    int at = 0, n_dead_ends = 0;
+
+    while (at < p->n) {
+        int k = next_device(p, at);
+
+        p->choice[at] = k;
+        if (k >= 0) {
+            p->room_bytes[k] -= bytes_at(p, at++);
+            if (at < p->n)
+                p->choice[at] = wastes(p) ? p->x->n_devices : -1;
+            continue;
+        }
+        if (at-- == 0 || n_dead_ends++ == MAX_DEAD_ENDS)
+            return false;
+        p->room_bytes[p->choice[at]] += bytes_at(p, at);
+    }
+    return true;
+}
+
+static void place(const mo_units *units, int unit, int device, int *placement)
+{
+    for (int j = units->start[unit]; j < units->start[unit + 1]; j++)
+        placement[units->ops[j]] = device;
+}
+
+/* Places what is pinned; false when that is too much already. */
+static bool begin(const mo_instance *x, const mo_units *units,
+                  int64_t *room_bytes, int *placement)
+{
+    bool fits = true;
+
+    mo_units_room(x, units, room_bytes);
+    for (int k = 0; k < x->n_devices; k++)
+        fits = fits && room_bytes[k] >= 0;
+    for (int u = 0; u < units->n; u++)
+        if (units->pin[u] != MO_FREE)
+            place(units, u, units->pin[u], placement);
+    return fits;
+}
+
+static mo_status pack(packer *p, int *placement, bool *found, mo_error *err)
+{
+    mo_status status = sort_by_size(p, err);
+
+    if (status != MO_OK || !begin(p->x, p->units, p->room_bytes, placement))
+        return status;
+    p->slack_bytes = find_slack(p);
+    if (p->slack_bytes < 0)
+        return MO_OK;
+    if (p->n > 0)
+        p->choice[0] = -1;
+    *found = search(p);
+    for (int i = 0; i < p->n && *found; i++)
+        place(p->units, p->order[i], p->choice[i], placement);
+    return MO_OK;
+}
+
+mo_status mo_pack_by_size(const mo_instance *x, const mo_units *units,
+                          int *placement, bool *found, mo_error *err)
+{
+    packer p = { .x = x, .units = units };
+    mo_status status;
+
+    *found = false;
+    p.order = calloc((size_t) units->n + 1, sizeof *p.order);
+    p.choice = calloc((size_t) units->n + 1, sizeof *p.choice);
+    p.room_bytes = calloc((size_t) x->n_devices + 1, sizeof *p.room_bytes);
+    status = p.order && p.choice && p.room_bytes
+                 ? pack(&p, placement, found, err)
+                 : mo_fail_memory(err);
+    free(p.room_bytes);
+    free(p.choice);
+    free(p.order);
+    return status;
+}

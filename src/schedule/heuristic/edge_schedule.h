@@ -1,0 +1,60 @@
+/*
+ * sending.h - what has been sent while a schedule grows, and when something
+ * more could be.
+ *
+ * A parcel goes through the first gap that is long enough on all it occupies at
+ * once.  Parcels can be sent on trial and taken back, last first.
+ */
+#ifndef MO_SCHEDULE_HEURISTIC_EDGE_SCHEDULE_H
+#define MO_SCHEDULE_HEURISTIC_EDGE_SCHEDULE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+#include "schedule/schedule.h"
+#include "schedule/heuristic/timeline.h"
+
+typedef struct mo_parcel {
+    mo_transfer transfer;
+    int before; /* the parcel of the same item sent before, or -1 */
+} mo_parcel;
+
+typedef struct mo_sending_change {
+    int resource;
+    mo_timeline_change change;
+} mo_sending_change;
+
+typedef struct mo_sending {
+    const mo_instance *x;
+    mo_regime regime;
+    int n_resources;
+    mo_timeline *resources;
+    int *last; /* by item: its last parcel, or -1 */
+    mo_parcel *parcels;
+    size_t n_parcels, parcels_room;
+    mo_sending_change *changes; /* of those on trial, in the same order */
+    size_t n_changes, changes_room;
+} mo_sending;
+
+mo_status mo_sending_open(mo_sending *s, const mo_instance *x,
+                          const mo_regime *regime, mo_error *err);
+void mo_sending_close(mo_sending *s);
+
+/* The transfer of an item to a device, or NULL; valid until more is sent. */
+const mo_transfer *mo_sending_find(const mo_sending *s, int item, int to);
+
+/* Sends an item as soon as possible from ready_ns on; *end_ns is when it has
+ * arrived. */
+mo_status mo_sending_send(mo_sending *s, int item, int from, int to,
+                          int64_t ready_ns, int64_t *end_ns, mo_error *err);
+
+/* What has been sent is not on trial any more. */
+void mo_sending_keep(mo_sending *s);
+
+/* Takes all parcels back but the first n; no fewer than were kept. */
+void mo_sending_undo(mo_sending *s, size_t n_parcels);
+
+#endif

@@ -1,0 +1,78 @@
+#include "schedule/heuristic/heft.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "schedule/heuristic/insertion.h"
+#include "schedule/heuristic/upward_rank.h"
+
+/* Where op is told to go, or where it ends first; MO_FREE: nowhere. */
+static mo_status choose(mo_insertion *l, const int *placement, int op,
+                        int *device, mo_error *err)
+{
+    *device = placement ? placement[op] : mo_insertion_decided(l, op);
+    if (*device == MO_FREE)
+        return mo_insertion_choose(l, op, NULL, device, err);
+    if (!mo_insertion_may_go(l, op, *device))
+        *device = MO_FREE;
+    return MO_OK;
+}
+
+/* *all: every op found a device. */
+static mo_status place_all(mo_insertion *l, const int *placement,
+                           const int *order, bool *all, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    *all = true;
+    for (int k = 0; k < l->x->n_devices; k++)
+        *all = *all && l->room_bytes[k] >= 0;
+    for (int i = 0; i < l->x->n && *all && status == MO_OK; i++) {
+        int device;
+
+        status = choose(l, placement, order[i], &device, err);
+        *all = status == MO_OK && device != MO_FREE;
+        if (*all)
+            status = mo_insertion_put(l, order[i], device, err);
+    }
+    return status;
+}
+
+/* The schedule, or NULL where what is alive at once does not fit. */
+static mo_status finish(const mo_insertion *l, mo_schedule **schedule,
+                        mo_error *err)
+{
+    mo_schedule *s = NULL;
+    bool fits = false;
+    mo_status status = mo_insertion_schedule(l, &s, err);
+
+    if (status == MO_OK)
+        status = mo_schedule_fits(l->x, s, &fits, err);
+    if (status == MO_OK && fits)
+        *schedule = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+mo_status mo_heft(const mo_instance *x, const mo_regime *regime,
+                  const int *placement, mo_schedule **schedule, mo_error *err)
+{
+    mo_insertion l;
+    int *order = malloc(((size_t) x->n + 1) * sizeof *order);
+    bool all = false;
+    mo_status status = mo_insertion_open(&l, x, regime, err);
+
+    *schedule = NULL;
+    if (status == MO_OK && !order)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_rank_order(x, regime, placement, order, err);
+    if (status == MO_OK)
+        status = place_all(&l, placement, order, &all, err);
+    if (status == MO_OK && all)
+        status = finish(&l, schedule, err);
+    mo_insertion_close(&l);
+    free(order);
+    return status;
+}

@@ -1,0 +1,240 @@
+#include "schedule/heuristic/insertion.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/serial_makespan.h"
+
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+bool mo_insertion_may_go(const mo_insertion *l, int op, int device)
+{
+    int unit = l->units->of_op[op];
+
+    if (l->unit_device[unit] != MO_FREE)
+        return l->unit_device[unit] == device;
+    return l->units->bytes[unit] <= l->room_bytes[device];
+}
+
+/* Lists what op reads that would have to be sent to the device.  *here_ns is
+ * when all the rest is there, *soonest_ns when all is, were nothing else under
+ * way. */
+static mo_status list_inputs(mo_insertion *l, int op, int device,
+                             int64_t *here_ns, int64_t *soonest_ns,
+                             mo_error *err)
+{
+    const mo_instance *x = l->x;
+    bool once = l->regime.tensors == MO_TENSORS_ONCE;
+
+    l->n_inputs = 0;
+    *here_ns = *soonest_ns = 0;
+    for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++) {
+        const mo_flow *flow = &x->flows[x->in_flows[j]];
+        mo_insertion_input in = { once ? flow->tensor : x->in_flows[j],
+                                  l->device[flow->from],
+                                  l->end_ns[flow->from] };
+        const mo_transfer *sent =
+            in.from == device ? NULL
+                              : mo_sending_find(&l->sending, in.item, device);
+        mo_status status;
+
+        if (in.from == device || sent) {
+            *here_ns = later(*here_ns, sent ? sent->end_ns : in.ready_ns);
+            continue;
+        }
+        status = MO_PUSH(l->inputs, l->n_inputs, l->inputs_room, err);
+        if (status != MO_OK)
+            return status;
+        l->inputs[l->n_inputs++] = in;
+        *soonest_ns =
+            later(*soonest_ns,
+                  in.ready_ns + mo_schedule_item_ns(x, &l->regime, in.item,
+                                                    in.from, device));
+    }
+    *soonest_ns = later(*soonest_ns, *here_ns);
+    return MO_OK;
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+    const mo_insertion_input *v = a, *w = b;
+
+    if (v->ready_ns != w->ready_ns)
+        return v->ready_ns < w->ready_ns ? -1 : 1;
+    return (v->item > w->item) - (v->item < w->item);
+}
+
+/* Sends the listed inputs; lifts *ready_ns to when the last of them arrives. */
+static mo_status send_inputs(mo_insertion *l, int device, int64_t *ready_ns,
+                             mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (l->n_inputs > 1)
+        qsort(l->inputs, l->n_inputs, sizeof *l->inputs, compare_inputs);
+    for (size_t i = 0; i < l->n_inputs && status == MO_OK; i++) {
+        const mo_insertion_input *in = &l->inputs[i];
+        int64_t end_ns = 0;
+
+        status = mo_sending_send(&l->sending, in->item, in->from, device,
+                                 in->ready_ns, &end_ns, err);
+        *ready_ns = later(*ready_ns, end_ns);
+    }
+    return status;
+}
+
+/* When op would end on the device; anything not below limit_ns will do where it
+ * cannot end before that. */
+static mo_status try_device(mo_insertion *l, int op, int device,
+                            int64_t limit_ns, int64_t *end_ns, mo_error *err)
+{
+    int64_t length_ns = mo_instance_p_ns(l->x, op, device);
+    int64_t ready_ns, soonest_ns;
+    size_t n_parcels = l->sending.n_parcels;
+    mo_status status = list_inputs(l, op, device, &ready_ns, &soonest_ns, err);
+
+    *end_ns = limit_ns;
+    if (status != MO_OK || soonest_ns + length_ns >= limit_ns)
+        return status;
+    status = send_inputs(l, device, &ready_ns, err);
+    if (status == MO_OK)
+        *end_ns = length_ns +
+                  mo_timeline_first(&l->devices[device], ready_ns, length_ns);
+    mo_sending_undo(&l->sending, n_parcels);
+    return status;
+}
+
+int mo_insertion_decided(const mo_insertion *l, int op)
+{
+    return l->unit_device[l->units->of_op[op]];
+}
+
+mo_status mo_insertion_choose(mo_insertion *l, int op, const int64_t *later_ns,
+                              int *device, mo_error *err)
+{
+    int64_t least_ns = INT64_MAX;
+
+    *device = MO_FREE;
+    for (int k = 0; k < l->x->n_devices; k++) {
+        int64_t more_ns = later_ns ? later_ns[k] : 0, end_ns;
+        mo_status status;
+
+        if (!mo_insertion_may_go(l, op, k))
+            continue;
+        status = try_device(l, op, k, least_ns - more_ns, &end_ns, err);
+        if (status != MO_OK)
+            return status;
+        if (end_ns < least_ns - more_ns) {
+            least_ns = end_ns + more_ns;
+            *device = k;
+        }
+    }
+    return MO_OK;
+}
+
+static void settle(mo_insertion *l, int op, int device)
+{
+    int unit = l->units->of_op[op];
+
+    l->device[op] = device;
+    if (l->unit_device[unit] != MO_FREE)
+        return;
+    l->unit_device[unit] = device;
+    l->room_bytes[device] -= l->units->bytes[unit];
+}
+
+mo_status mo_insertion_put(mo_insertion *l, int op, int device, mo_error *err)
+{
+    int64_t length_ns = mo_instance_p_ns(l->x, op, device);
+    int64_t start_ns, soonest_ns;
+    mo_timeline_change change;
+    mo_status status = list_inputs(l, op, device, &start_ns, &soonest_ns, err);
+
+    if (status == MO_OK)
+        status = send_inputs(l, device, &start_ns, err);
+    if (status != MO_OK)
+        return status;
+    mo_sending_keep(&l->sending);
+    settle(l, op, device);
+    start_ns = mo_timeline_first(&l->devices[device], start_ns, length_ns);
+    l->end_ns[op] = start_ns + length_ns;
+    return mo_timeline_put(&l->devices[device], start_ns, length_ns, &change,
+                           err);
+}
+
+static void copy_times(const mo_insertion *l, mo_schedule *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        s->start_ns[i] = l->end_ns[i] - mo_instance_p_ns(l->x, i, s->device[i]);
+        s->makespan_ns = later(s->makespan_ns, l->end_ns[i]);
+    }
+    for (int t = 0; t < s->n_transfers; t++)
+        s->transfers[t] = *mo_sending_find(&l->sending, s->transfers[t].item,
+                                           s->transfers[t].to);
+}
+
+mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
+                                mo_error *err)
+{
+    mo_status status =
+        mo_schedule_new(l->x, &l->regime, l->device, schedule, err);
+
+    if (status == MO_OK)
+        copy_times(l, *schedule);
+    return status;
+}
+
+static mo_status reserve(mo_insertion *l, mo_error *err)
+{
+    size_t n = (size_t) l->x->n + 1, n_devices = (size_t) l->x->n_devices + 1;
+
+    l->unit_device = malloc(n * sizeof *l->unit_device);
+    l->device = malloc(n * sizeof *l->device);
+    l->end_ns = malloc(n * sizeof *l->end_ns);
+    l->room_bytes = malloc(n_devices * sizeof *l->room_bytes);
+    l->devices = calloc(n_devices, sizeof *l->devices);
+    return l->unit_device && l->device && l->end_ns && l->room_bytes &&
+                   l->devices
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
+                            const mo_regime *regime, mo_error *err)
+{
+    int64_t serial_ns;
+    mo_status status;
+
+    *l = (mo_insertion){ .x = x, .regime = *regime };
+    status = mo_serial_find(x, regime, &serial_ns, err);
+    if (status == MO_OK)
+        status = mo_units_make(x, regime, &l->units, err);
+    if (status == MO_OK)
+        status = mo_sending_open(&l->sending, x, regime, err);
+    if (status == MO_OK)
+        status = reserve(l, err);
+    if (status != MO_OK)
+        return status;
+    for (int u = 0; u < l->units->n; u++)
+        l->unit_device[u] = l->units->pin[u];
+    mo_units_room(x, l->units, l->room_bytes);
+    return MO_OK;
+}
+
+void mo_insertion_close(mo_insertion *l)
+{
+    for (int k = 0; l->devices && k < l->x->n_devices; k++)
+        mo_timeline_clear(&l->devices[k]);
+    free(l->inputs);
+    free(l->devices);
+    free(l->room_bytes);
+    free(l->end_ns);
+    free(l->device);
+    free(l->unit_device);
+    mo_sending_close(&l->sending);
+    mo_units_free(l->units);
+    *l = (mo_insertion){ 0 };
+}

@@ -1,0 +1,31 @@
+/*
+ * mean.h - how long ops and transfers take on average, for list schedulers that
+ * rank before anything is placed.
+ */
+#ifndef MO_SCHEDULE_HEURISTIC_MEAN_COST_H
+#define MO_SCHEDULE_HEURISTIC_MEAN_COST_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+
+/* Over the devices, or where it is pinned; rounded down, as all here. */
+int64_t mo_mean_op_ns(const mo_instance *x, int op);
+
+/* Of each row of transfer times, over the ordered pairs of different devices;
+ * the caller frees it. */
+mo_status mo_mean_rows(const mo_instance *x, int64_t **rows_ns, mo_error *err);
+
+/* What the flow takes by those. */
+static inline int64_t mo_mean_flow_ns(const mo_instance *x,
+                                      const mo_regime *regime,
+                                      const int64_t *rows_ns, int flow)
+{
+    return rows_ns[regime->tensors == MO_TENSORS_ONCE
+                       ? x->tensor_row[x->flows[flow].tensor]
+                       : x->flow_row[flow]];
+}
+
+#endif

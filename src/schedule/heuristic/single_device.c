@@ -1,0 +1,123 @@
+#include "schedule/heuristic/single_device.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+int64_t mo_single_ns(const mo_instance *x, int device)
+{
+    int64_t sum_ns = 0;
+
+    for (int i = 0; i < x->n; i++)
+        sum_ns += mo_instance_p_ns(x, i, device);
+    return sum_ns;
+}
+
+typedef struct speed {
+    int64_t all_ns;
+    int device;
+} speed;
+
+static int compare_speeds(const void *a, const void *b)
+{
+    const speed *v = a, *w = b;
+
+    if (v->all_ns != w->all_ns)
+        return v->all_ns < w->all_ns ? -1 : 1;
+    return (v->device > w->device) - (v->device < w->device);
+}
+
+mo_status mo_single_order(const mo_instance *x, int *devices, mo_error *err)
+{
+    size_t n = (size_t) x->n_devices;
+    speed *speeds = malloc((n + 1) * sizeof *speeds);
+
+    if (!speeds)
+        return mo_fail_memory(err);
+    for (int k = 0; k < x->n_devices; k++)
+        speeds[k] = (speed){ mo_single_ns(x, k), k };
+    qsort(speeds, n, sizeof *speeds, compare_speeds);
+    for (int k = 0; k < x->n_devices; k++)
+        devices[k] = speeds[k].device;
+    free(speeds);
+    return MO_OK;
+}
+
+static bool may_run_alone(const mo_instance *x, int device)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->pin[i] != MO_FREE && x->pin[i] != device)
+            return false;
+    return true;
+}
+
+static mo_status fill(const mo_instance *x, mo_schedule *s, bool *fits,
+                      mo_error *err)
+{
+    mo_status status = mo_schedule_shift(x, s, err);
+
+    return status == MO_OK ? mo_schedule_fits(x, s, fits, err) : status;
+}
+
+mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
+                         int device, mo_schedule **schedule, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status;
+    bool fits = false;
+    int *devices;
+
+    *schedule = NULL;
+    if (!may_run_alone(x, device))
+        return MO_OK;
+    devices = malloc(((size_t) x->n + 1) * sizeof *devices);
+    if (!devices)
+        return mo_fail_memory(err);
+    for (int i = 0; i < x->n; i++)
+        devices[i] = device;
+    status = mo_schedule_new(x, regime, devices, &s, err);
+    free(devices);
+    if (status == MO_OK)
+        status = fill(x, s, &fits, err);
+    if (status == MO_OK && fits)
+        *schedule = s;
+    else
+        mo_schedule_free(s);
+    return status;
+}
+
+static int shortest(const int64_t *total_ns, int n)
+{
+    int best = 0;
+
+    for (int k = 1; k < n; k++)
+        if (total_ns[k] < total_ns[best])
+            best = k;
+    return best;
+}
+
+/* The fastest first, until one can. */
+mo_status mo_single_best(const mo_instance *x, const mo_regime *regime,
+                         int *device, int64_t *ns, mo_error *err)
+{
+    int64_t *total_ns = malloc(((size_t) x->n_devices + 1) * sizeof *total_ns);
+    mo_status status = total_ns ? MO_OK : mo_fail_memory(err);
+
+    *device = MO_FREE;
+    for (int k = 0; k < x->n_devices && total_ns; k++)
+        total_ns[k] = mo_single_ns(x, k);
+    for (int i = 0; i < x->n_devices && *device == MO_FREE && status == MO_OK;
+         i++) {
+        int k = shortest(total_ns, x->n_devices);
+        mo_schedule *alone = NULL;
+
+        status = mo_single_make(x, regime, k, &alone, err);
+        if (alone) {
+            *device = k;
+            *ns = total_ns[k];
+        }
+        total_ns[k] = INT64_MAX;
+        mo_schedule_free(alone);
+    }
+    free(total_ns);
+    return status;
+}

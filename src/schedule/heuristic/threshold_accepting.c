@@ -1,0 +1,298 @@
+#include "schedule/heuristic/threshold_accepting.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/heuristic/heft.h"
+#include "schedule/resource.h"
+
+/* Trials stop when so many ops, flows, devices and ports were looked at in all,
+ * or when every unit could have been tried so often on every device, or every
+ * placement so often. */
+enum {
+    MAX_EFFORT = 4000000,
+    MAX_TRIALS_PER_CHOICE = 300,
+    MAX_TRIALS_PER_PLACEMENT = 4,
+    FEWEST_TRIALS = 100
+};
+
+enum {
+    LONGEST_CHAIN = 16, /* units that move together */
+    MOST_CHANGES = 2 * LONGEST_CHAIN
+};
+
+typedef struct change {
+    int unit, from;
+} change;
+
+typedef struct climber {
+    const mo_instance *x;
+    const mo_units *units;
+    uint64_t random;
+    mo_schedule *best;
+    int64_t current_ns; /* of the placement, but for a trial */
+    int *placement;
+    int64_t *room_bytes;
+    change changes[MOST_CHANGES]; /* of the trial */
+    int n_changes;
+} climber;
+
+/* Knuth's MMIX generator; the upper bits are the good ones. */
+static int below(climber *c, int bound)
+{
+    c->random = c->random * UINT64_C(6364136223846793005) +
+                UINT64_C(1442695040888963407);
+    return (int) ((c->random >> 33) % (uint64_t) bound);
+}
+
+static int device_of(const climber *c, int unit)
+{
+    return c->placement[c->units->ops[c->units->start[unit]]];
+}
+
+static void put(climber *c, int unit, int device)
+{
+    const mo_units *u = c->units;
+
+    c->room_bytes[device_of(c, unit)] += u->bytes[unit];
+    c->room_bytes[device] -= u->bytes[unit];
+    for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
+        c->placement[u->ops[j]] = device;
+}
+
+static void move(climber *c, int unit, int device)
+{
+    c->changes[c->n_changes++] = (change){ unit, device_of(c, unit) };
+    put(c, unit, device);
+}
+
+static void undo(climber *c)
+{
+    while (c->n_changes > 0) {
+        const change *it = &c->changes[--c->n_changes];
+
+        put(c, it->unit, it->from);
+    }
+}
+
+static bool has_moved(const climber *c, int unit)
+{
+    for (int i = 0; i < c->n_changes; i++)
+        if (c->changes[i].unit == unit)
+            return true;
+    return false;
+}
+
+/* A unit on the device that may leave it and has not moved yet, or -1. */
+static int find_leaver(climber *c, int device)
+{
+    int n = c->units->n, first = below(c, n);
+
+    for (int step = 0; step < n; step++) {
+        int unit = (first + step) % n;
+
+        if (c->units->pin[unit] == MO_FREE && c->units->bytes[unit] > 0 &&
+            device_of(c, unit) == device && !has_moved(c, unit))
+            return unit;
+    }
+    return -1;
+}
+
+/* Another device for a unit: one that has room, or else, for others to leave
+ * it, any that is not too full already; or -1. */
+static int find_refuge(climber *c, int unit)
+{
+    int n = c->x->n_devices, first = below(c, n), refuge = -1;
+
+    for (int step = 0; step < n; step++) {
+        int device = (first + step) % n;
+
+        if (device == device_of(c, unit))
+            continue;
+        if (c->room_bytes[device] >= c->units->bytes[unit])
+            return device;
+        if (c->room_bytes[device] >= 0)
+            refuge = device;
+    }
+    return refuge;
+}
+
+/* Until nothing is too full, others leave what is. */
+static bool make_room(climber *c)
+{
+    for (int k = 0; k < c->x->n_devices;) {
+        int unit, refuge;
+
+        if (c->room_bytes[k] >= 0) {
+            k++;
+            continue;
+        }
+        unit = find_leaver(c, k);
+        refuge = unit < 0 ? -1 : find_refuge(c, unit);
+        if (refuge < 0 || c->n_changes == MOST_CHANGES)
+            return false;
+        move(c, unit, refuge);
+        if (refuge < k)
+            k = refuge;
+    }
+    return true;
+}
+
+/* False when memory does not allow it. */
+static bool try_move(climber *c, int unit, int device)
+{
+    if (c->units->pin[unit] != MO_FREE || device_of(c, unit) == device ||
+        has_moved(c, unit))
+        return true;
+    if (c->n_changes == MOST_CHANGES)
+        return false;
+    move(c, unit, device);
+    return make_room(c);
+}
+
+/* A device to which it might be worth to go: that of something the op reads or
+ * that reads it, or any. */
+static int choose_device(climber *c, int op)
+{
+    const mo_instance *x = c->x;
+    int n_in = x->in_start[op + 1] - x->in_start[op];
+    int n_out = x->out_start[op + 1] - x->out_start[op];
+    int pick = below(c, n_in + n_out + 1);
+
+    if (pick < n_in)
+        return c->placement[x->flows[x->in_flows[x->in_start[op] + pick]].from];
+    if (pick < n_in + n_out)
+        return c->placement[x->flows[x->out_start[op] + pick - n_in].to];
+    return below(c, x->n_devices);
+}
+
+/* Moves an op, with its unit, and often some of what comes behind it; false
+ * where something is too full then. */
+static bool try_chain(climber *c)
+{
+    const mo_instance *x = c->x;
+    int op = below(c, x->n), device = choose_device(c, op);
+
+    for (int length = 0; length < LONGEST_CHAIN; length++) {
+        int n_out = x->out_start[op + 1] - x->out_start[op];
+
+        if (!try_move(c, c->units->of_op[op], device))
+            return false;
+        if (n_out == 0 || below(c, 4) == 0)
+            break;
+        op = x->flows[x->out_start[op] + below(c, n_out)].to;
+    }
+    return true;
+}
+
+/* Keeps the trial unless it ends later than allowed. */
+static mo_status judge(climber *c, int64_t allowed_ns, mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(c->x, &c->best->regime, c->placement, &s, err);
+
+    if (status != MO_OK || !s || s->makespan_ns > allowed_ns) {
+        undo(c);
+        mo_schedule_free(s);
+        return status;
+    }
+    c->n_changes = 0;
+    c->current_ns = s->makespan_ns;
+    if (s->makespan_ns < c->best->makespan_ns) {
+        mo_schedule *old = c->best;
+
+        c->best = s;
+        s = old;
+    }
+    mo_schedule_free(s);
+    return MO_OK;
+}
+
+/* So many placements there are, or more than most. */
+static int64_t count_placements(const climber *c, int64_t most)
+{
+    int64_t n = 1;
+
+    for (int u = 0; u < c->units->n && n <= most; u++)
+        if (c->units->pin[u] == MO_FREE)
+            n *= c->x->n_devices;
+    return n;
+}
+
+/* A few trials among thousands of ops find nothing: then there are none. */
+static int count_trials(const climber *c)
+{
+    const mo_instance *x = c->x;
+    int64_t effort = (int64_t) x->n + x->n_flows + x->n_devices +
+                     mo_resource_count(x, c->best->regime.congestion);
+    int64_t by_effort = MAX_EFFORT / effort;
+    int64_t by_choices =
+        (int64_t) MAX_TRIALS_PER_CHOICE * c->units->n * x->n_devices;
+    int64_t by_placements =
+        MAX_TRIALS_PER_PLACEMENT * count_placements(c, by_effort);
+
+    if (by_effort < FEWEST_TRIALS)
+        return 0;
+    by_choices = by_choices < by_placements ? by_choices : by_placements;
+    return (int) (by_effort < by_choices ? by_effort : by_choices);
+}
+
+/* ns * part / whole, where the product might not fit. */
+static int64_t share(int64_t ns, int part, int whole)
+{
+    return ns / whole * part + ns % whole * part / whole;
+}
+
+/* HEFT may order a placement of its own otherwise than it did while it placed:
+ * the first thing to do is to see what the placement is worth. */
+static mo_status climb(climber *c, mo_error *err)
+{
+    int n_trials = count_trials(c);
+    int64_t first_ns = c->best->makespan_ns / c->x->n; /* about one op more */
+    mo_status status = judge(c, INT64_MAX, err);
+
+    for (int left = n_trials - 1; left > 0 && status == MO_OK; left--) {
+        if (!try_chain(c))
+            undo(c);
+        else if (c->n_changes > 0)
+            status =
+                judge(c, c->current_ns + share(first_ns, left, n_trials), err);
+    }
+    return status;
+}
+
+static void begin(climber *c)
+{
+    const mo_units *u = c->units;
+
+    c->current_ns = c->best->makespan_ns;
+    memcpy(c->placement, c->best->device,
+           (size_t) c->x->n * sizeof *c->placement);
+    mo_units_room(c->x, u, c->room_bytes);
+    for (int unit = 0; unit < u->n; unit++)
+        if (u->pin[unit] == MO_FREE)
+            c->room_bytes[device_of(c, unit)] -= u->bytes[unit];
+}
+
+mo_status mo_climb(const mo_instance *x, const mo_units *units,
+                   mo_schedule **schedule, mo_error *err)
+{
+    climber c = { .x = x, .units = units, .best = *schedule };
+    mo_status status = MO_OK;
+
+    if (x->n == 0 || x->n_devices == 1)
+        return MO_OK;
+    c.placement = malloc((size_t) x->n * sizeof *c.placement);
+    c.room_bytes = malloc((size_t) x->n_devices * sizeof *c.room_bytes);
+    if (!c.placement || !c.room_bytes)
+        status = mo_fail_memory(err);
+    if (status == MO_OK) {
+        begin(&c);
+        status = climb(&c, err);
+    }
+    *schedule = c.best;
+    free(c.room_bytes);
+    free(c.placement);
+    return status;
+}

@@ -1,0 +1,127 @@
+#include "schedule/heuristic/timeline.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+enum { UNCHANGED = -1 };
+
+void mo_timeline_clear(mo_timeline *t)
+{
+    free(t->busy);
+    free(t->gaps);
+    *t = (mo_timeline){ 0 };
+}
+
+/* The first span that ends behind at_ns. */
+static size_t find(const mo_span *spans, size_t n, int64_t at_ns)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (spans[middle].to_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+int64_t mo_timeline_first(const mo_timeline *t, int64_t ready_ns,
+                          int64_t length_ns)
+{
+    size_t at;
+
+    if (length_ns == 0) {
+        at = find(t->busy, t->n_busy, ready_ns);
+        return at < t->n_busy && t->busy[at].from_ns < ready_ns
+                   ? t->busy[at].to_ns
+                   : ready_ns;
+    }
+    if (t->n_gaps == 0)
+        return ready_ns;
+    at = find(t->gaps, t->n_gaps, ready_ns);
+    while (later(t->gaps[at].from_ns, ready_ns) > t->gaps[at].to_ns - length_ns)
+        at++;
+    return later(t->gaps[at].from_ns, ready_ns);
+}
+
+static mo_status make_room(mo_timeline *t, mo_error *err)
+{
+    mo_status status = mo_array_reserve((void **) &t->gaps, &t->gaps_room,
+                                        t->n_gaps + 2, sizeof *t->gaps, err);
+
+    if (status == MO_OK)
+        status = MO_PUSH(t->busy, t->n_busy, t->busy_room, err);
+    if (status == MO_OK && t->n_gaps == 0)
+        t->gaps[t->n_gaps++] = (mo_span){ 0, INT64_MAX };
+    return status;
+}
+
+/* Puts the n new spans in the place of the n_old at index. */
+static void replace(mo_span *spans, size_t *n_spans, size_t index, size_t n_old,
+                    const mo_span *new_spans, size_t n_new)
+{
+    memmove(spans + index + n_new, spans + index + n_old,
+            (*n_spans - index - n_old) * sizeof *spans);
+    for (size_t i = 0; i < n_new; i++)
+        spans[index + i] = new_spans[i];
+    *n_spans += n_new - n_old;
+}
+
+/* What the span leaves of the gap around it, before and behind. */
+static int split(mo_span gap, mo_span span, mo_span rest[2])
+{
+    int n = 0;
+
+    if (gap.from_ns < span.from_ns)
+        rest[n++] = (mo_span){ gap.from_ns, span.from_ns };
+    if (span.to_ns < gap.to_ns)
+        rest[n++] = (mo_span){ span.to_ns, gap.to_ns };
+    return n;
+}
+
+mo_status mo_timeline_put(mo_timeline *t, int64_t start_ns, int64_t length_ns,
+                          mo_timeline_change *change, mo_error *err)
+{
+    mo_span span = { start_ns, start_ns + length_ns }, rest[2];
+    mo_status status = make_room(t, err);
+
+    if (status != MO_OK)
+        return status;
+    *change = (mo_timeline_change){ .n_new_gaps = UNCHANGED };
+    change->gap = find(t->gaps, t->n_gaps, start_ns);
+    change->busy = find(t->busy, t->n_busy, start_ns);
+    change->old_gap = t->gaps[change->gap];
+    if (length_ns == 0 && change->old_gap.from_ns >= start_ns)
+        return MO_OK;
+    assert(change->old_gap.from_ns <= span.from_ns &&
+           span.to_ns <= change->old_gap.to_ns);
+    change->n_new_gaps = split(change->old_gap, span, rest);
+    replace(t->gaps, &t->n_gaps, change->gap, 1, rest,
+            (size_t) change->n_new_gaps);
+    if (length_ns > 0)
+        replace(t->busy, &t->n_busy, change->busy, 0, &span, 1);
+    else
+        change->busy = t->n_busy;
+    return MO_OK;
+}
+
+void mo_timeline_undo(mo_timeline *t, const mo_timeline_change *change)
+{
+    if (change->n_new_gaps == UNCHANGED)
+        return;
+    replace(t->gaps, &t->n_gaps, change->gap, (size_t) change->n_new_gaps,
+            &change->old_gap, 1);
+    if (change->busy < t->n_busy)
+        replace(t->busy, &t->n_busy, change->busy, 1, NULL, 0);
+}

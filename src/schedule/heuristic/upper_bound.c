@@ -1,0 +1,111 @@
+#include "schedule/heuristic/upper_bound.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "schedule/heuristic/threshold_accepting.h"
+#include "schedule/heuristic/heft.h"
+#include "schedule/heuristic/bin_packing.h"
+#include "schedule/serial_makespan.h"
+#include "schedule/heuristic/single_device.h"
+#include "schedule/placement_units.h"
+
+/* Keeps the better of the two and frees the other; either may be NULL. */
+static void keep_better(mo_schedule **best, mo_schedule *other)
+{
+    if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
+        mo_schedule *kept = *best;
+
+        *best = other;
+        other = kept;
+    }
+    mo_schedule_free(other);
+}
+
+static mo_status try_single(const mo_instance *x, const mo_regime *regime,
+                            mo_schedule **best, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
+        mo_schedule *s = NULL;
+
+        if (*best && mo_single_ns(x, k) >= (*best)->makespan_ns)
+            continue;
+        status = mo_single_make(x, regime, k, &s, err);
+        if (status == MO_OK)
+            keep_better(best, s);
+    }
+    return status;
+}
+
+static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
+                          const int *placement, mo_schedule **best,
+                          mo_error *err)
+{
+    mo_schedule *s = NULL;
+    mo_status status = mo_heft(x, regime, placement, &s, err);
+
+    if (status == MO_OK)
+        keep_better(best, s);
+    return status;
+}
+
+/* Placements that look at memory first. */
+static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
+                             const mo_units *units, mo_schedule **best,
+                             mo_error *err)
+{
+    int *placement = malloc(((size_t) x->n + 1) * sizeof *placement);
+    bool found = false;
+    mo_status status = placement
+                           ? mo_pack_in_order(x, units, placement, &found, err)
+                           : mo_fail_memory(err);
+
+    if (status == MO_OK && found)
+        status = try_heft(x, regime, placement, best, err);
+    if (status == MO_OK && !*best)
+        status = mo_pack_by_size(x, units, placement, &found, err);
+    if (status == MO_OK && !*best && found)
+        status = try_heft(x, regime, placement, best, err);
+    free(placement);
+    return status;
+}
+
+static mo_status find_best(const mo_instance *x, const mo_regime *regime,
+                           const mo_units *units, mo_schedule **best,
+                           mo_error *err)
+{
+    mo_status status = try_heft(x, regime, NULL, best, err);
+
+    if (status == MO_OK)
+        status = try_single(x, regime, best, err);
+    if (status == MO_OK)
+        status = try_packing(x, regime, units, best, err);
+    if (status == MO_OK && *best)
+        status = mo_climb(x, units, best, err);
+    return status;
+}
+
+mo_status mo_upper_find(const mo_instance *x, const mo_regime *regime,
+                        mo_schedule **schedule, int64_t *bound_ns,
+                        mo_error *err)
+{
+    mo_schedule *best = NULL;
+    mo_units *units = NULL;
+    int64_t serial_ns;
+    mo_status status = mo_serial_find(x, regime, &serial_ns, err);
+
+    if (status == MO_OK)
+        status = mo_units_make(x, regime, &units, err);
+    if (status == MO_OK)
+        status = find_best(x, regime, units, &best, err);
+    mo_units_free(units);
+    if (status != MO_OK) {
+        mo_schedule_free(best);
+        return status;
+    }
+    *schedule = best;
+    *bound_ns = best ? best->makespan_ns : serial_ns;
+    return MO_OK;
+}

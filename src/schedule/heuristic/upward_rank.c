@@ -1,0 +1,85 @@
+#include "schedule/heuristic/upward_rank.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "schedule/heuristic/mean_cost.h"
+#include "schedule/schedule.h"
+
+typedef struct ranked {
+    int64_t rank_ns;
+    int op;
+} ranked;
+
+typedef struct ranker {
+    const mo_instance *x;
+    const mo_regime *regime;
+    const int *placement;
+    int64_t *mean_ns; /* by row of transfer times; NULL with a placement */
+    ranked *ops;
+} ranker;
+
+static int64_t op_ns(const ranker *r, int op)
+{
+    return r->placement ? mo_instance_p_ns(r->x, op, r->placement[op])
+                        : mo_mean_op_ns(r->x, op);
+}
+
+static int64_t flow_ns(const ranker *r, int flow)
+{
+    const mo_flow *f = &r->x->flows[flow];
+    bool once = r->regime->tensors == MO_TENSORS_ONCE;
+
+    if (r->placement)
+        return mo_schedule_item_ns(r->x, r->regime, once ? f->tensor : flow,
+                                   r->placement[f->from], r->placement[f->to]);
+    return mo_mean_flow_ns(r->x, r->regime, r->mean_ns, flow);
+}
+
+/* Ops stand in topological order: what reads an op is ranked before it. */
+static void rank(ranker *r)
+{
+    const mo_instance *x = r->x;
+
+    for (int i = x->n - 1; i >= 0; i--) {
+        int64_t most_ns = 0;
+
+        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
+            int64_t ns = flow_ns(r, q) + r->ops[x->flows[q].to].rank_ns;
+
+            most_ns = ns > most_ns ? ns : most_ns;
+        }
+        r->ops[i] = (ranked){ op_ns(r, i) + most_ns, i };
+    }
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked *v = a, *w = b;
+
+    if (v->rank_ns != w->rank_ns)
+        return v->rank_ns > w->rank_ns ? -1 : 1;
+    return (v->op > w->op) - (v->op < w->op);
+}
+
+mo_status mo_rank_order(const mo_instance *x, const mo_regime *regime,
+                        const int *placement, int *order, mo_error *err)
+{
+    ranker r = { .x = x, .regime = regime, .placement = placement };
+    mo_status status = MO_OK;
+
+    r.ops = malloc(((size_t) x->n + 1) * sizeof *r.ops);
+    if (!r.ops)
+        return mo_fail_memory(err);
+    if (!placement)
+        status = mo_mean_rows(x, &r.mean_ns, err);
+    if (status == MO_OK) {
+        rank(&r);
+        qsort(r.ops, (size_t) x->n, sizeof *r.ops, compare_ranked);
+        for (int i = 0; i < x->n; i++)
+            order[i] = r.ops[i].op;
+    }
+    free(r.mean_ns);
+    free(r.ops);
+    return status;
+}

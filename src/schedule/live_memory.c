@@ -1,0 +1,208 @@
+#include "schedule/live_memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* What happens at one moment, in this order. */
+typedef enum phase {
+    GIVEN_BACK, /* what began before */
+    TAKEN,
+    GLIMPSED, /* the workspace of an op that takes no time */
+    FLEETING  /* given back in the moment it was taken */
+} phase;
+
+typedef struct event {
+    int device;
+    phase phase;
+    bool work; /* workspace: ops on a device have it one after the other */
+    int64_t at_ns, bytes;
+} event;
+
+typedef struct ledger {
+    const mo_instance *x;
+    const mo_schedule *s;
+    event *events;
+    size_t n, room;
+    int64_t total_bytes;  /* ever taken */
+    int64_t *copy_end_ns; /* by transfer, when what it brought is last read */
+} ledger;
+
+static mo_status add_total(ledger *l, int64_t bytes, mo_error *err)
+{
+    if (mo_int64_add(l->total_bytes, bytes, &l->total_bytes))
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "all ops and tensors together need more than 2^63 bytes");
+}
+
+static mo_status reserve(ledger *l, int64_t bytes, mo_error *err)
+{
+    mo_status status = add_total(l, bytes, err);
+
+    if (status == MO_OK)
+        status = mo_array_reserve((void **) &l->events, &l->room, l->n + 2,
+                                  sizeof *l->events, err);
+    return status;
+}
+
+static mo_status hold(ledger *l, int device, int64_t from_ns, int64_t to_ns,
+                      int64_t bytes, mo_error *err)
+{
+    phase end = from_ns < to_ns ? GIVEN_BACK : FLEETING;
+    mo_status status;
+
+    if (bytes <= 0)
+        return MO_OK;
+    if ((status = reserve(l, bytes, err)) != MO_OK)
+        return status;
+    l->events[l->n++] = (event){ device, TAKEN, false, from_ns, bytes };
+    l->events[l->n++] = (event){ device, end, false, to_ns, -bytes };
+    return MO_OK;
+}
+
+static mo_status hold_work(ledger *l, int device, int64_t from_ns,
+                           int64_t to_ns, int64_t bytes, mo_error *err)
+{
+    mo_status status;
+
+    if (bytes <= 0)
+        return MO_OK;
+    if ((status = reserve(l, bytes, err)) != MO_OK)
+        return status;
+    if (from_ns == to_ns) {
+        l->events[l->n++] = (event){ device, GLIMPSED, true, from_ns, bytes };
+        return MO_OK;
+    }
+    l->events[l->n++] = (event){ device, TAKEN, true, from_ns, bytes };
+    l->events[l->n++] = (event){ device, GIVEN_BACK, true, to_ns, -bytes };
+    return MO_OK;
+}
+
+static int64_t end_of(const ledger *l, int op)
+{
+    return l->s->start_ns[op] + mo_instance_p_ns(l->x, op, l->s->device[op]);
+}
+
+static mo_status hold_op(ledger *l, int op, int64_t *weights_bytes,
+                         mo_error *err)
+{
+    const mo_instance *x = l->x;
+    int device = l->s->device[op];
+    mo_status status = add_total(l, x->weight_bytes[op], err);
+
+    if (status != MO_OK)
+        return status;
+    weights_bytes[device] += x->weight_bytes[op];
+    return hold_work(l, device, l->s->start_ns[op], end_of(l, op),
+                     x->memory_bytes[op] - x->weight_bytes[op], err);
+}
+
+static void lift(int64_t *ns, int64_t to_ns)
+{
+    if (*ns < to_ns)
+        *ns = to_ns;
+}
+
+/* Holds the tensor where it was made; notes until when its copies are read. */
+static mo_status hold_tensor(ledger *l, int tensor, mo_error *err)
+{
+    const mo_instance *x = l->x;
+    const mo_schedule *s = l->s;
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+    int from = x->tensor_from[tensor], home = s->device[from];
+    int64_t end_ns = end_of(l, from);
+
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        int reader = x->flows[q].to;
+        const mo_transfer *t =
+            mo_schedule_transfer(s, once ? tensor : q, s->device[reader]);
+
+        lift(&end_ns, t ? t->end_ns : end_of(l, reader));
+        if (t)
+            lift(&l->copy_end_ns[t - s->transfers], end_of(l, reader));
+    }
+    return hold(l, home, s->start_ns[from], end_ns, x->tensor_bytes[tensor],
+                err);
+}
+
+static mo_status hold_copy(ledger *l, int number, mo_error *err)
+{
+    const mo_instance *x = l->x;
+    const mo_transfer *t = &l->s->transfers[number];
+    int tensor = l->s->regime.tensors == MO_TENSORS_ONCE
+                     ? t->item
+                     : x->flows[t->item].tensor;
+
+    return hold(l, t->to, t->start_ns, l->copy_end_ns[number],
+                x->tensor_bytes[tensor], err);
+}
+
+static mo_status hold_all(ledger *l, int64_t *weights_bytes, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < l->s->n && status == MO_OK; i++)
+        status = hold_op(l, i, weights_bytes, err);
+    for (int t = 0; t < l->x->n_tensors && status == MO_OK; t++)
+        status = hold_tensor(l, t, err);
+    for (int c = 0; c < l->s->n_transfers && status == MO_OK; c++)
+        status = hold_copy(l, c, err);
+    return status;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    const event *v = a, *w = b;
+
+    if (v->device != w->device)
+        return v->device < w->device ? -1 : 1;
+    if (v->at_ns != w->at_ns)
+        return v->at_ns < w->at_ns ? -1 : 1;
+    return (v->phase > w->phase) - (v->phase < w->phase);
+}
+
+/* Raises the peaks, which hold the weights, by what is held beside them. */
+static void sweep(ledger *l, int64_t *peak_bytes)
+{
+    size_t at = 0;
+
+    if (l->n > 0)
+        qsort(l->events, l->n, sizeof *l->events, compare_events);
+    while (at < l->n) {
+        int device = l->events[at].device;
+        int64_t held = 0, work = 0, most = 0;
+
+        for (; at < l->n && l->events[at].device == device; at++) {
+            const event *e = &l->events[at];
+
+            if (e->phase == GLIMPSED) {
+                lift(&most, held + (e->bytes > work ? e->bytes : work));
+                continue;
+            }
+            *(e->work ? &work : &held) += e->bytes;
+            lift(&most, held + work);
+        }
+        peak_bytes[device] += most;
+    }
+}
+
+mo_status mo_live_peak(const mo_instance *x, const mo_schedule *s,
+                       int64_t *peak_bytes, mo_error *err)
+{
+    ledger l = { .x = x, .s = s };
+    mo_status status;
+
+    for (int k = 0; k < x->n_devices; k++)
+        peak_bytes[k] = 0;
+    l.copy_end_ns = calloc((size_t) s->n_transfers + 1, sizeof *l.copy_end_ns);
+    status =
+        l.copy_end_ns ? hold_all(&l, peak_bytes, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        sweep(&l, peak_bytes);
+    free(l.events);
+    free(l.copy_end_ns);
+    return status;
+}

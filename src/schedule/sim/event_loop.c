@@ -1,0 +1,418 @@
+/*
+ * The events of a plan.  A moment goes in rounds: what ends at it ends, and
+ * what waited for that alone is ready; then every free device takes the first
+ * of its ready ops, and of the transfers whose resources are free the first
+ * start, until none could.  What takes no time ends in the next round of the
+ * same moment.
+ */
+#include "schedule/sim/sim_internal.h"
+
+void mo_sim_clear(mo_sim *s)
+{
+    s->now_ns = 0;
+    s->end_ns = 0;
+    s->asleep = MO_HEAP_EMPTY;
+    s->next_slot = MO_HEAP_EMPTY;
+    s->n_log = 0;
+    for (int k = 0; k < s->n_devices; k++) {
+        s->ready[k] = MO_HEAP_EMPTY;
+        s->called[k / 64] = 0;
+    }
+    s->busy = 0;
+    for (int slot = 0; slot < s->n_slots; slot++)
+        s->slot_node[slot] = MO_SIM_IDLE;
+    mo_lanes_reset(&s->lanes);
+}
+
+void mo_sim_call(mo_sim *s, int device)
+{
+    s->called[(unsigned) device / 64] |= UINT64_C(1) << (unsigned) device % 64;
+}
+
+/* Whatever happens next, the op and what comes behind it takes too long. */
+static inline void look_at_tail(mo_sim *s, int op, int64_t from_ns)
+{
+    if (from_ns + s->rest_ns[op] >= s->give_up_ns)
+        s->is_hopeless = true;
+}
+
+static void sleep_until(mo_sim *s, int node, int64_t wake_ns)
+{
+    s->wake.key[node] = wake_ns;
+    mo_heap_push(&s->wake, &s->asleep, node);
+}
+
+void mo_sim_ready(mo_sim *s, int op)
+{
+    int device = s->device[op];
+    int64_t wake_ns = s->arrival_ns[op] > s->release_ns[op] ? s->arrival_ns[op]
+                                                            : s->release_ns[op];
+
+    look_at_tail(s, op, wake_ns > s->now_ns ? wake_ns : s->now_ns);
+    if (wake_ns > s->now_ns) {
+        sleep_until(s, op, wake_ns);
+        return;
+    }
+    mo_heap_push(&s->queue, &s->ready[device], op);
+    mo_sim_call(s, device);
+}
+
+void mo_sim_begin(mo_sim *s)
+{
+    const mo_instance *x = s->x;
+
+    for (int k = 0; k < s->n_devices; k++)
+        s->left_ns[k] = 0;
+    for (int i = 0; i < s->n; i++) {
+        s->missing[i] = x->in_start[i + 1] - x->in_start[i];
+        s->arrival_ns[i] = 0;
+        s->left_ns[s->device[i]] += mo_sim_p_ns(s, i);
+        if (s->missing[i] == 0) {
+            s->ready_ns[i] = 0;
+            mo_sim_ready(s, i);
+        }
+    }
+}
+
+void mo_sim_deliver(mo_sim *s, int op)
+{
+    if (--s->missing[op] > 0)
+        return;
+    s->ready_ns[op] = s->now_ns;
+    mo_sim_ready(s, op);
+}
+
+void mo_sim_wait(mo_sim *s, int node)
+{
+    int64_t hold_ns = s->hold_ns[node - s->n];
+
+    if (hold_ns > s->now_ns)
+        sleep_until(s, node, hold_ns);
+    else
+        mo_lanes_wait(&s->lanes, &s->queue, mo_sim_lane(s, node), node);
+}
+
+void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
+{
+    s->slot_node[slot] = node;
+    s->slots.key[slot] = end_ns;
+    if (s->n_slots > MO_SIM_FEW_SLOTS)
+        mo_heap_push(&s->slots, &s->next_slot, slot);
+    else
+        s->busy |= UINT64_C(1) << slot;
+}
+
+int64_t mo_sim_send_key(const mo_sim *s, int node)
+{
+    const mo_flow *flow = mo_sim_flow(s, node);
+    int64_t key = s->send_key[node - s->n];
+
+    if (!s->once)
+        return key;
+    for (int q = node - s->n + 1; q < s->x->tensor_start[flow->tensor + 1]; q++)
+        if (s->device[s->x->flows[q].to] == s->device[flow->to] &&
+            s->send_key[q] < key)
+            key = s->send_key[q];
+    return key;
+}
+
+static inline void log_start(mo_sim *s, int node)
+{
+    s->start_ns[node] = s->now_ns;
+    s->log[s->n_log++] = node;
+}
+
+void mo_sim_deliver_openly(mo_sim *s, int q, int lane, int op)
+{
+    int64_t arrival_ns = s->now_ns + mo_sim_lane_ns(s, s->n + q, lane);
+
+    if (arrival_ns > s->arrival_ns[op])
+        s->arrival_ns[op] = arrival_ns;
+    mo_sim_deliver(s, op);
+}
+
+void mo_sim_send(mo_sim *s, int node)
+{
+    s->ready_ns[node] = s->now_ns;
+    mo_sim_wait(s, node);
+}
+
+static inline void send_flow(mo_sim *s, int from, int q)
+{
+    int op = s->x->flows[q].to, to = s->device[op];
+    int lane = from * s->n_devices + to;
+
+    if (to == from) {
+        mo_sim_deliver(s, op);
+    } else if (s->lanes.open[lane]) {
+        mo_sim_deliver_openly(s, q, lane, op);
+    } else {
+        s->queue.key[s->n + q] = s->send_key[q];
+        mo_sim_send(s, s->n + q);
+    }
+}
+
+static void send_to_each(mo_sim *s, int op)
+{
+    const mo_instance *x = s->x;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+        send_flow(s, s->device[op], q);
+}
+
+/* A flow that goes along with another one, or is the first to its device. */
+static void bundle(mo_sim *s, int q, int to)
+{
+    int node = s->n + q;
+
+    if (s->seen[to] != s->looks) {
+        s->seen[to] = s->looks;
+        s->bundle[to] = node;
+        s->queue.key[node] = s->send_key[q];
+    } else if (s->send_key[q] < s->queue.key[s->bundle[to]]) {
+        s->queue.key[s->bundle[to]] = s->send_key[q];
+    }
+}
+
+/* Sends a tensor with the flows [first, last) once to each device. */
+static void send_tensor(mo_sim *s, int from, int first, int last)
+{
+    const mo_instance *x = s->x;
+
+    s->looks++;
+    for (int q = first; q < last; q++) {
+        int to = s->device[x->flows[q].to];
+        int lane = from * s->n_devices + to;
+
+        if (to == from)
+            mo_sim_deliver(s, x->flows[q].to);
+        else if (s->lanes.open[lane])
+            mo_sim_deliver_openly(s, q, lane, x->flows[q].to);
+        else
+            bundle(s, q, to);
+    }
+    for (int q = first; q < last; q++) {
+        int to = s->device[x->flows[q].to];
+
+        if (s->seen[to] == s->looks && s->bundle[to] == s->n + q)
+            mo_sim_send(s, s->n + q);
+    }
+}
+
+static void send_tensors(mo_sim *s, int op)
+{
+    const mo_instance *x = s->x;
+    int last;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q = last) {
+        last = x->tensor_start[x->flows[q].tensor + 1];
+        if (last == q + 1)
+            send_flow(s, s->device[op], q);
+        else
+            send_tensor(s, s->device[op], q, last);
+    }
+}
+
+static void put_off(int64_t *from_ns, int64_t to_ns)
+{
+    *from_ns = to_ns > *from_ns ? to_ns : *from_ns;
+}
+
+static void hold_item(mo_sim *s, int item, int64_t until_ns)
+{
+    const mo_instance *x = s->x;
+    int first = s->once ? x->tensor_start[item] : item;
+    int last = s->once ? x->tensor_start[item + 1] : item + 1;
+
+    for (int q = first; q < last; q++)
+        put_off(&s->hold_ns[q], until_ns);
+}
+
+/* What is told to start so long after the op's end, now that it is known. */
+static void delay_others(mo_sim *s, int op)
+{
+    int low = 0, high = s->n_after;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (s->after[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < s->n_after && s->after[low].op == op; low++) {
+        const mo_after *it = &s->after[low];
+
+        if (it->op_late >= 0)
+            put_off(&s->release_ns[it->op_late], s->now_ns + it->wait_ns);
+        else
+            hold_item(s, it->item_late, s->now_ns + it->wait_ns);
+    }
+}
+
+static void end_op(mo_sim *s, int op)
+{
+    if (s->n_after > 0)
+        delay_others(s, op);
+    mo_sim_call(s, s->device[op]);
+    if (s->once)
+        send_tensors(s, op);
+    else
+        send_to_each(s, op);
+}
+
+static void end_transfer(mo_sim *s, int node)
+{
+    const mo_instance *x = s->x;
+    const mo_flow *flow = mo_sim_flow(s, node);
+    int to = s->device[flow->to];
+
+    mo_lanes_leave(&s->lanes, mo_sim_lane(s, node));
+    mo_sim_deliver(s, flow->to);
+    if (!s->once)
+        return;
+    for (int q = node - s->n + 1; q < x->tensor_start[flow->tensor + 1]; q++)
+        if (s->device[x->flows[q].to] == to)
+            mo_sim_deliver(s, x->flows[q].to);
+}
+
+static void end_slot(mo_sim *s, int slot)
+{
+    int node = s->slot_node[slot];
+
+    s->slot_node[slot] = MO_SIM_IDLE;
+    if (s->backward)
+        mo_sim_end_backward(s, node);
+    else if (mo_sim_is_op(s, node))
+        end_op(s, node);
+    else
+        end_transfer(s, node);
+}
+
+static void start_op(mo_sim *s, int device)
+{
+    int op = mo_heap_pop(&s->queue, &s->ready[device]);
+    int64_t p_ns = mo_sim_p_ns(s, op);
+
+    s->is_hopeless |=
+        s->now_ns + s->rest_ns[op] >= s->give_up_ns ||
+        s->now_ns + s->left_ns[device] + s->least_tail_ns[device] >=
+            s->give_up_ns;
+    s->left_ns[device] -= p_ns;
+    log_start(s, op);
+    if (s->now_ns + p_ns > s->end_ns)
+        s->end_ns = s->now_ns + p_ns;
+    mo_sim_occupy(s, device, op, s->now_ns + p_ns);
+}
+
+static void start_ops(mo_sim *s)
+{
+    for (int w = 0; w * 64 < s->n_devices; w++) {
+        uint64_t rest = s->called[w];
+
+        s->called[w] = 0;
+        for (; rest; rest &= rest - 1) {
+            int device = w * 64 + __builtin_ctzll(rest);
+
+            if (s->slot_node[device] == MO_SIM_IDLE &&
+                s->ready[device] != MO_HEAP_EMPTY)
+                start_op(s, device);
+        }
+    }
+}
+
+static void start_transfers(mo_sim *s)
+{
+    int lane, node;
+
+    while ((lane = mo_lanes_take(&s->lanes, &s->queue, &node)) !=
+           MO_LANES_NONE) {
+        int64_t end_ns = s->now_ns + mo_sim_lane_ns(s, node, lane);
+
+        log_start(s, node);
+        look_at_tail(s, mo_sim_flow(s, node)->to, end_ns);
+        mo_sim_occupy(s, mo_sim_slot(s, lane), node, end_ns);
+    }
+}
+
+/* When the next slot ends, and, where slots are few, all that end then. */
+static int64_t next_end_ns(mo_sim *s)
+{
+    int64_t next_ns = INT64_MAX;
+
+    if (s->n_slots > MO_SIM_FEW_SLOTS)
+        return s->next_slot == MO_HEAP_EMPTY ? INT64_MAX
+                                             : s->slots.key[s->next_slot];
+    s->due = 0;
+    for (uint64_t rest = s->busy; rest; rest &= rest - 1) {
+        int64_t end_ns = s->slots.key[__builtin_ctzll(rest)];
+
+        if (end_ns > next_ns)
+            continue;
+        if (end_ns < next_ns)
+            s->due = 0;
+        s->due |= rest & -rest;
+        next_ns = end_ns;
+    }
+    return next_ns;
+}
+
+static void end_slots(mo_sim *s)
+{
+    if (s->n_slots > MO_SIM_FEW_SLOTS) {
+        while (s->next_slot != MO_HEAP_EMPTY &&
+               s->slots.key[s->next_slot] == s->now_ns)
+            end_slot(s, mo_heap_pop(&s->slots, &s->next_slot));
+        return;
+    }
+    s->busy &= ~s->due;
+    for (uint64_t rest = s->due; rest; rest &= rest - 1)
+        end_slot(s, __builtin_ctzll(rest));
+}
+
+static void wake_nodes(mo_sim *s)
+{
+    while (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] <= s->now_ns) {
+        int node = mo_heap_pop(&s->wake, &s->asleep);
+
+        if (!mo_sim_is_op(s, node)) {
+            mo_sim_wait(s, node);
+            continue;
+        }
+        mo_heap_push(&s->queue, &s->ready[s->device[node]], node);
+        mo_sim_call(s, s->device[node]);
+    }
+}
+
+/* Goes on to the next moment; false: there is none. */
+static bool go_on(mo_sim *s)
+{
+    int64_t end_ns = next_end_ns(s);
+
+    if (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] < end_ns) {
+        s->due = 0;
+        end_ns = s->wake.key[s->asleep];
+    }
+    if (end_ns == INT64_MAX)
+        return false;
+    s->now_ns = end_ns;
+    end_slots(s);
+    wake_nodes(s);
+    return true;
+}
+
+int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns)
+{
+    s->give_up_ns = give_up_ns;
+    s->is_hopeless = false;
+    do {
+        start_ops(s);
+        start_transfers(s);
+        if (s->is_hopeless)
+            return INT64_MAX;
+        if (s->n_log >= s->mark_at)
+            s->mark(s->context);
+    } while (go_on(s));
+    return s->end_ns < give_up_ns ? s->end_ns : INT64_MAX;
+}

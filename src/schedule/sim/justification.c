@@ -1,0 +1,133 @@
+/*
+ * The same events as in sim_run.c with all flows reversed.  A transfer waits
+ * until all its readers have ended, an op until all that it sends and all that
+ * reads it at home have.
+ */
+#include "schedule/sim/justification.h"
+
+#include <stdlib.h>
+
+#include "schedule/sim/sim_internal.h"
+
+struct mo_back {
+    mo_sim *sim;
+};
+
+mo_status mo_back_new(const mo_instance *x, const mo_regime *regime,
+                      mo_back **back, mo_error *err)
+{
+    mo_back *b = calloc(1, sizeof *b);
+    mo_status status =
+        b ? mo_sim_new(x, regime, &b->sim, err) : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        b->sim->backward = true;
+        b->sim->carrier =
+            malloc(((size_t) x->n_flows + 1) * sizeof *b->sim->carrier);
+        if (!b->sim->carrier)
+            status = mo_fail_memory(err);
+    }
+    if (status == MO_OK)
+        *back = b;
+    else
+        mo_back_free(b);
+    return status;
+}
+
+void mo_back_free(mo_back *back)
+{
+    if (!back)
+        return;
+    mo_sim_free(back->sim);
+    free(back);
+}
+
+/* Flow q is carried by its producer itself, or by a node of its own or of one
+ * before it; the producer waits for each of them once. */
+static void find_carrier(mo_sim *s, int q)
+{
+    const mo_flow *flow = &s->x->flows[q];
+    int from = s->device[flow->from], to = s->device[flow->to];
+
+    s->carrier[q] = flow->from;
+    if (from != to && !s->lanes.open[from * s->n_devices + to]) {
+        if (!s->once || s->seen[to] != s->looks) {
+            s->seen[to] = s->looks;
+            s->bundle[to] = s->n + q;
+            s->missing[flow->from]++;
+        }
+        s->carrier[q] = s->bundle[to];
+    }
+    s->missing[s->carrier[q]]++;
+}
+
+static void find_carriers(mo_sim *s)
+{
+    const mo_instance *x = s->x;
+
+    for (int node = 0; node < s->n_nodes; node++)
+        s->missing[node] = 0;
+    for (int q = 0; q < x->n_flows; q++) {
+        if (q == x->tensor_start[x->flows[q].tensor])
+            s->looks++;
+        find_carrier(s, q);
+    }
+}
+
+/* What ended last comes first. */
+static void begin(mo_sim *s, const int *device, const int64_t *end_ns)
+{
+    for (int i = 0; i < s->n; i++)
+        s->device[i] = device[i];
+    for (int node = 0; node < s->n_nodes; node++)
+        s->queue.key[node] = -end_ns[node];
+    mo_sim_clear(s);
+    find_carriers(s);
+    for (int i = 0; i < s->n; i++) {
+        s->arrival_ns[i] = 0;
+        if (s->missing[i] == 0)
+            mo_sim_ready(s, i);
+    }
+}
+
+void mo_sim_end_backward(mo_sim *s, int node)
+{
+    const mo_instance *x = s->x;
+
+    if (!mo_sim_is_op(s, node)) {
+        mo_lanes_leave(&s->lanes, mo_sim_lane(s, node));
+        mo_sim_deliver(s, mo_sim_flow(s, node)->from);
+        return;
+    }
+    mo_sim_call(s, s->device[node]);
+    for (int j = x->in_start[node]; j < x->in_start[node + 1]; j++) {
+        int q = x->in_flows[j], from = x->flows[q].from;
+        int lane = s->device[from] * s->n_devices + s->device[node];
+
+        if (s->device[from] == s->device[node])
+            mo_sim_deliver(s, from);
+        else if (s->lanes.open[lane])
+            mo_sim_deliver_openly(s, q, lane, from);
+        else if (--s->missing[s->carrier[q]] == 0)
+            mo_sim_send(s, s->carrier[q]);
+    }
+}
+
+void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
+                   int64_t *key, int64_t *send_key)
+{
+    mo_sim *s = back->sim;
+    int64_t all_ns;
+
+    begin(s, device, end_ns);
+    all_ns = mo_sim_go(s, INT64_MAX);
+    for (int i = 0; i < s->n; i++)
+        key[i] = all_ns - s->start_ns[i] - mo_sim_p_ns(s, i);
+    for (int q = 0; q < s->x->n_flows; q++) {
+        int node = s->carrier[q];
+
+        send_key[q] = mo_sim_is_op(s, node) ? key[s->x->flows[q].to]
+                                            : all_ns - s->start_ns[node] -
+                                                  mo_sim_length_ns(s, node);
+    }
+}

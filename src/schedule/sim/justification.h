@@ -1,0 +1,30 @@
+/*
+ * back.h - a schedule made from the end: what is needed last is placed last,
+ * and that tells in which order to begin.
+ *
+ * List scheduling tends to leave its gaps at the end.  Done backward by the
+ * times of a schedule, and forward again by what that gives (justification,
+ * Valls et al., 2005), it often becomes shorter.
+ */
+#ifndef MO_SCHEDULE_SIM_JUSTIFICATION_H
+#define MO_SCHEDULE_SIM_JUSTIFICATION_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cost/instance.h"
+#include "schedule/regime.h"
+
+typedef struct mo_back mo_back;
+
+/* x must outlive it. */
+mo_status mo_back_new(const mo_instance *x, const mo_regime *regime,
+                      mo_back **back, mo_error *err);
+void mo_back_free(mo_back *back);
+
+/* From devices by op and ends by node (schedule/sim/incremental_sim.h) fills the keys by op
+ * and by flow; of flows that are not sent, as of their readers. */
+void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
+                   int64_t *key, int64_t *send_key);
+
+#endif

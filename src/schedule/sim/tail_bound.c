@@ -1,0 +1,145 @@
+#include "schedule/sim/tail_bound.h"
+
+#include <stdlib.h>
+
+static int64_t rest_of(const mo_sim *s, int op)
+{
+    const mo_instance *x = s->x;
+    const int *kinds = x->pair_kind + (int64_t) s->device[op] * s->n_devices;
+    int64_t tail_ns = 0;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
+        int reader = x->flows[q].to, to = s->device[reader];
+        int64_t ns = x->comm_ns[(int64_t) s->row[q] * x->n_kinds + kinds[to]] +
+                     s->rest_ns[reader];
+
+        tail_ns = ns > tail_ns ? ns : tail_ns;
+    }
+    return mo_sim_p_ns(s, op) + tail_ns;
+}
+
+static void lower_least(mo_sim *s, int op)
+{
+    int64_t *least_ns = &s->least_tail_ns[s->device[op]];
+    int64_t tail_ns = s->rest_ns[op] - mo_sim_p_ns(s, op);
+
+    if (tail_ns < *least_ns)
+        *least_ns = tail_ns;
+}
+
+void mo_tails_find_least(mo_sim *s)
+{
+    for (int k = 0; k < s->n_devices; k++)
+        s->least_tail_ns[k] = INT64_MAX / 4;
+    for (int i = 0; i < s->n; i++)
+        lower_least(s, i);
+}
+
+void mo_tails_find(mo_sim *s)
+{
+    for (int i = s->n - 1; i >= 0; i--)
+        s->rest_ns[i] = rest_of(s, i);
+    mo_tails_find_least(s);
+}
+
+mo_status mo_tails_open(mo_tails *t, mo_sim *sim, mo_error *err)
+{
+    size_t n = (size_t) sim->n + 1;
+
+    *t = (mo_tails){ .sim = sim, .top = -1 };
+    t->stale = calloc(n / 64 + 1, sizeof *t->stale);
+    t->is_noted = calloc(n, sizeof *t->is_noted);
+    t->op = malloc(n * sizeof *t->op);
+    t->old_ns = malloc(n * sizeof *t->old_ns);
+    t->old_least_ns =
+        malloc(((size_t) sim->n_devices + 1) * sizeof *t->old_least_ns);
+    return t->stale && t->is_noted && t->op && t->old_ns && t->old_least_ns
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+void mo_tails_close(mo_tails *t)
+{
+    free(t->old_least_ns);
+    free(t->old_ns);
+    free(t->op);
+    free(t->is_noted);
+    free(t->stale);
+}
+
+static void touch(mo_tails *t, int op)
+{
+    t->stale[op / 64] |= UINT64_C(1) << op % 64;
+    if (op / 64 > t->top)
+        t->top = op / 64;
+}
+
+static void touch_producers(mo_tails *t, int op)
+{
+    const mo_instance *x = t->sim->x;
+
+    for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++)
+        touch(t, x->flows[x->in_flows[j]].from);
+}
+
+void mo_tails_moved(mo_tails *t, int op)
+{
+    touch(t, op);
+    touch_producers(t, op);
+}
+
+static void renew(mo_tails *t, int op)
+{
+    mo_sim *s = t->sim;
+    int64_t rest_ns = rest_of(s, op);
+
+    if (rest_ns != s->rest_ns[op]) {
+        if (!t->is_noted[op]) {
+            t->is_noted[op] = true;
+            t->op[t->n] = op;
+            t->old_ns[t->n++] = s->rest_ns[op];
+        }
+        s->rest_ns[op] = rest_ns;
+        touch_producers(t, op);
+    }
+    lower_least(s, op);
+}
+
+/* Ops stand in topological order: from the last to the first, each is renewed
+ * when all its readers have been. */
+void mo_tails_renew(mo_tails *t)
+{
+    mo_sim *s = t->sim;
+
+    for (int k = 0; k < s->n_devices && !t->has_old; k++)
+        t->old_least_ns[k] = s->least_tail_ns[k];
+    t->has_old = true;
+    for (; t->top >= 0; t->top--)
+        while (t->stale[t->top]) {
+            int bit = 63 - __builtin_clzll(t->stale[t->top]);
+
+            t->stale[t->top] &= ~(UINT64_C(1) << bit);
+            renew(t, t->top * 64 + bit);
+        }
+}
+
+void mo_tails_keep(mo_tails *t)
+{
+    while (t->n > 0)
+        t->is_noted[t->op[--t->n]] = false;
+    t->has_old = false;
+}
+
+void mo_tails_undo(mo_tails *t)
+{
+    mo_sim *s = t->sim;
+
+    while (t->n > 0) {
+        t->n--;
+        s->rest_ns[t->op[t->n]] = t->old_ns[t->n];
+        t->is_noted[t->op[t->n]] = false;
+    }
+    for (int k = 0; k < s->n_devices && t->has_old; k++)
+        s->least_tail_ns[k] = t->old_least_ns[k];
+    t->has_old = false;
+}

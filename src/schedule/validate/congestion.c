@@ -1,0 +1,129 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/validate/validate_internal.h"
+
+/*
+ * (1g): transfers that share something are never under way at once.  Ports: a
+ * device sends one at a time and receives one at a time, both at once.  A
+ * channel carries one from a to b.  A link carries one, whoever sends it.
+ */
+
+typedef struct spans {
+    mo_span *items;
+    size_t n, room;
+} spans;
+
+static mo_status occupy(const mo_judge *j, spans *all, int transfer,
+                        int64_t resource, mo_error *err)
+{
+    const mo_transfer *t = &j->sent[transfer];
+    mo_status status = MO_PUSH(all->items, all->n, all->room, err);
+
+    if (status == MO_OK)
+        all->items[all->n++] =
+            (mo_span){ resource, t->start_ns, t->end_ns, transfer };
+    return status;
+}
+
+static mo_status occupy_route(const mo_judge *j, spans *all, int transfer,
+                              mo_error *err)
+{
+    const mo_instance *x = j->x;
+    const mo_transfer *t = &j->sent[transfer];
+    int64_t pair = (int64_t) t->from * x->n_devices + t->to;
+    mo_status status = MO_OK;
+
+    for (int r = x->route_start[pair];
+         r < x->route_start[pair + 1] && status == MO_OK; r++)
+        status = occupy(j, all, transfer, x->route_link[r], err);
+    return status;
+}
+
+/* Ports: those out of the devices have even numbers, those into them odd. */
+static mo_status occupy_all(const mo_judge *j, spans *all, int transfer,
+                            mo_error *err)
+{
+    const mo_transfer *t = &j->sent[transfer];
+    mo_status status = MO_OK;
+
+    switch (j->s->regime.congestion) {
+    case MO_CONGESTION_PORT:
+        status = occupy(j, all, transfer, 2 * (int64_t) t->from, err);
+        if (status == MO_OK)
+            status = occupy(j, all, transfer, 2 * (int64_t) t->to + 1, err);
+        break;
+    case MO_CONGESTION_CHANNEL:
+        status = occupy(j, all, transfer,
+                        (int64_t) t->from * j->x->n_devices + t->to, err);
+        break;
+    case MO_CONGESTION_LINK:
+        status = occupy_route(j, all, transfer, err);
+        break;
+    case MO_CONGESTION_NONE:
+        break;
+    }
+    return status;
+}
+
+static mo_shown shown_resource(const mo_judge *j, int64_t resource)
+{
+    const mo_instance *x = j->x;
+    mo_shown shown;
+    int a, b;
+
+    switch (j->s->regime.congestion) {
+    case MO_CONGESTION_PORT:
+        snprintf(shown.text, sizeof shown.text, "the port %s %.160s",
+                 resource % 2 ? "into" : "out of",
+                 mo_shown_device(x, (int) (resource / 2)).text);
+        break;
+    case MO_CONGESTION_CHANNEL:
+        a = (int) (resource / x->n_devices);
+        b = (int) (resource % x->n_devices);
+        snprintf(shown.text, sizeof shown.text,
+                 "the channel from %.160s to %.160s",
+                 mo_shown_device(x, a).text, mo_shown_device(x, b).text);
+        break;
+    case MO_CONGESTION_LINK:
+    case MO_CONGESTION_NONE:
+        snprintf(shown.text, sizeof shown.text, "link %lld",
+                 (long long) resource);
+        break;
+    }
+    return shown;
+}
+
+static void congestion_found(mo_judge *j, const mo_span *a, const mo_span *b,
+                             int64_t amount_ns)
+{
+    mo_shown one = mo_shown_transfer(j, &j->sent[a->number]);
+    mo_shown other = mo_shown_transfer(j, &j->sent[b->number]);
+    mo_shown where = shown_resource(j, a->resource);
+
+    if (b->start_ns == b->end_ns)
+        mo_judge_say(j, MO_BROKEN_CONGESTION, amount_ns,
+                     "the transfer of %s takes no time and lies inside that of "
+                     "%s on %s, by %s",
+                     other.text, one.text, where.text,
+                     mo_shown_us(amount_ns).text);
+    else
+        mo_judge_say(j, MO_BROKEN_CONGESTION, amount_ns,
+                     "the transfers of %s and of %s overlap on %s by %s",
+                     one.text, other.text, where.text,
+                     mo_shown_us(amount_ns).text);
+}
+
+mo_status mo_judge_congestion(mo_judge *j, mo_error *err)
+{
+    spans all = { 0 };
+    mo_status status = MO_OK;
+
+    for (int t = 0; t < j->n_sent && status == MO_OK; t++)
+        status = occupy_all(j, &all, t, err);
+    if (status == MO_OK)
+        mo_judge_overlaps(j, all.items, all.n, congestion_found);
+    free(all.items);
+    return status;
+}

@@ -1,0 +1,92 @@
+#include <stdlib.h>
+
+#include "schedule/validate/validate_internal.h"
+
+/* (1c), pins, groups and (1e): what concerns ops and devices. */
+
+static void check_pin(mo_judge *j, int op)
+{
+    const mo_instance *x = j->x;
+    int pin = x->pin[op];
+
+    if (pin != MO_FREE && pin != j->device[op])
+        mo_judge_say(j, MO_BROKEN_PIN, 0, "op %s is pinned to %s and is on %s",
+                     mo_shown_op(x, op).text, mo_shown_device(x, pin).text,
+                     mo_shown_device(x, j->device[op]).text);
+}
+
+/* first: by group, the op of it that was seen first, and 1 more. */
+static void check_group(mo_judge *j, int op, int *first)
+{
+    const mo_instance *x = j->x;
+    int group = x->group[op], other;
+
+    if (group == MO_FREE)
+        return;
+    if (first[group] == 0) {
+        first[group] = op + 1;
+        return;
+    }
+    other = first[group] - 1;
+    if (j->device[op] != j->device[other])
+        mo_judge_say(j, MO_BROKEN_GROUP, 0,
+                     "ops %s and %s belong on one device and are on %s and %s",
+                     mo_shown_op(x, other).text, mo_shown_op(x, op).text,
+                     mo_shown_device(x, j->device[other]).text,
+                     mo_shown_device(x, j->device[op]).text);
+}
+
+static void overlap_found(mo_judge *j, const mo_span *a, const mo_span *b,
+                          int64_t amount_ns)
+{
+    mo_shown device = mo_shown_device(j->x, (int) a->resource);
+
+    if (b->start_ns == b->end_ns)
+        mo_judge_say(j, MO_BROKEN_OVERLAP, amount_ns,
+                     "op %s takes no time and lies inside op %s on %s, by %s",
+                     mo_shown_op(j->x, b->number).text,
+                     mo_shown_op(j->x, a->number).text, device.text,
+                     mo_shown_us(amount_ns).text);
+    else
+        mo_judge_say(j, MO_BROKEN_OVERLAP, amount_ns,
+                     "ops %s and %s overlap on %s by %s",
+                     mo_shown_op(j->x, a->number).text,
+                     mo_shown_op(j->x, b->number).text, device.text,
+                     mo_shown_us(amount_ns).text);
+}
+
+static void check_overlaps(mo_judge *j, mo_span *spans)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < j->x->n; i++)
+        if (j->device[i] != MO_FREE)
+            spans[n++] =
+                (mo_span){ j->device[i], j->start_ns[i], j->end_ns[i], i };
+    mo_judge_overlaps(j, spans, n, overlap_found);
+}
+
+mo_status mo_judge_devices(mo_judge *j, mo_error *err)
+{
+    const mo_instance *x = j->x;
+    int *first = calloc((size_t) x->n_groups + 1, sizeof *first);
+    mo_span *spans = calloc((size_t) x->n + 1, sizeof *spans);
+    mo_status status = MO_OK;
+
+    if (first && spans) {
+        for (int i = 0; i < x->n; i++) {
+            if (j->device[i] == MO_FREE)
+                continue;
+            j->verdict->busy_ns[j->device[i]] +=
+                mo_instance_p_ns(x, i, j->device[i]);
+            check_pin(j, i);
+            check_group(j, i, first);
+        }
+        check_overlaps(j, spans);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(spans);
+    free(first);
+    return status;
+}

@@ -1,0 +1,214 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "schedule/validate/validate_internal.h"
+
+/*
+ * (1f) and (1a).  What has to be sent follows from the placement: per edge,
+ * each flow between two devices; once, each tensor to each other device where
+ * it is read.  Held against what is sent, both in the order of item and target.
+ * Then every flow must arrive before it is read.
+ */
+
+typedef struct need {
+    int item, to;
+} need;
+
+int mo_judge_tensor(const mo_judge *j, int item)
+{
+    return j->s->regime.tensors == MO_TENSORS_ONCE ? item
+                                                   : j->x->flows[item].tensor;
+}
+
+int mo_judge_producer(const mo_judge *j, int item)
+{
+    return j->x->tensor_from[mo_judge_tensor(j, item)];
+}
+
+static int item_of(const mo_judge *j, int flow)
+{
+    return j->s->regime.tensors == MO_TENSORS_ONCE ? j->x->flows[flow].tensor
+                                                   : flow;
+}
+
+static int64_t length_ns(const mo_judge *j, int item, int a, int b)
+{
+    return j->s->regime.tensors == MO_TENSORS_ONCE
+               ? mo_instance_tensor_ns(j->x, item, a, b)
+               : mo_instance_flow_ns(j->x, item, a, b);
+}
+
+static int order_of(int item, int to, int other_item, int other_to)
+{
+    if (item != other_item)
+        return item < other_item ? -1 : 1;
+    return (to > other_to) - (to < other_to);
+}
+
+const mo_transfer *mo_judge_find_sent(const mo_judge *j, int item, int to)
+{
+    int first = 0, last = j->n_sent;
+
+    while (first < last) {
+        int middle = first + (last - first) / 2;
+
+        if (order_of(j->sent[middle].item, j->sent[middle].to, item, to) < 0)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    if (first < j->n_sent && j->sent[first].item == item &&
+        j->sent[first].to == to)
+        return &j->sent[first];
+    return NULL;
+}
+
+static void say_missing(mo_judge *j, const need *needed)
+{
+    mo_transfer t = { .item = needed->item, .to = needed->to };
+    int64_t missing_ns;
+
+    t.from = j->device[mo_judge_producer(j, t.item)];
+    missing_ns = length_ns(j, t.item, t.from, t.to);
+    mo_judge_say(j, MO_BROKEN_TRANSFER, missing_ns,
+                 "the transfer of %s, which takes %s, is missing",
+                 mo_shown_transfer(j, &t).text, mo_shown_us(missing_ns).text);
+}
+
+static void say_too_much(mo_judge *j, const mo_transfer *t, const char *why)
+{
+    mo_judge_say(j, MO_BROKEN_TRANSFER, t->end_ns - t->start_ns,
+                 "the transfer of %s, which takes %s, %s",
+                 mo_shown_transfer(j, t).text,
+                 mo_shown_us(t->end_ns - t->start_ns).text, why);
+}
+
+static int64_t distance(int64_t a, int64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void check_length(mo_judge *j, const mo_transfer *t)
+{
+    int64_t right_ns = length_ns(j, t->item, t->from, t->to);
+    int64_t claimed_ns = t->end_ns - t->start_ns;
+
+    if (claimed_ns != right_ns)
+        mo_judge_say(j, MO_BROKEN_TRANSFER, distance(claimed_ns, right_ns),
+                     "the transfer of %s takes %s and not %s",
+                     mo_shown_transfer(j, t).text, mo_shown_us(right_ns).text,
+                     mo_shown_us(claimed_ns).text);
+}
+
+/* One that is needed: where it comes from, how long it takes, and when. */
+static void check_sent(mo_judge *j, const mo_transfer *t)
+{
+    int producer = mo_judge_producer(j, t->item);
+    int64_t early_ns = j->end_ns[producer] - t->start_ns;
+
+    if (t->from == j->device[producer])
+        check_length(j, t);
+    else
+        mo_judge_say(j, MO_BROKEN_TRANSFER, 0,
+                     "the transfer of %s does not begin on %s, where %s is",
+                     mo_shown_transfer(j, t).text,
+                     mo_shown_device(j->x, j->device[producer]).text,
+                     mo_shown_op(j->x, producer).text);
+    if (early_ns > 0)
+        mo_judge_say(j, MO_BROKEN_PRECEDENCE, early_ns,
+                     "the transfer of %s starts %s before %s has ended",
+                     mo_shown_transfer(j, t).text, mo_shown_us(early_ns).text,
+                     mo_shown_op(j->x, producer).text);
+}
+
+static void compare(mo_judge *j, const need *needs, size_t n_needs)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < j->n_sent; i++) {
+        const mo_transfer *t = &j->sent[i];
+        bool again = i > 0 && t[-1].item == t->item && t[-1].to == t->to;
+
+        while (at < n_needs &&
+               order_of(needs[at].item, needs[at].to, t->item, t->to) < 0)
+            say_missing(j, &needs[at++]);
+        if (again) {
+            say_too_much(j, t, "is there already");
+        } else if (at < n_needs && needs[at].item == t->item &&
+                   needs[at].to == t->to) {
+            check_sent(j, t);
+            at++;
+        } else if (j->device[mo_judge_producer(j, t->item)] != MO_FREE) {
+            say_too_much(j, t, "is for nobody");
+        }
+    }
+    while (at < n_needs)
+        say_missing(j, &needs[at++]);
+}
+
+/* On the way, a flow arrives with its transfer; without one, or where none is
+ * needed, at the end of its producer. */
+static void check_flow(mo_judge *j, int flow)
+{
+    const mo_flow *f = &j->x->flows[flow];
+    int to = j->device[f->to];
+    const mo_transfer *t = NULL;
+    int64_t late_ns = j->end_ns[f->from] - j->start_ns[f->to];
+
+    if (j->device[f->from] != to)
+        t = mo_judge_find_sent(j, item_of(j, flow), to);
+    if (t && t->end_ns > j->start_ns[f->to]) {
+        late_ns = t->end_ns - j->start_ns[f->to];
+        mo_judge_say(j, MO_BROKEN_PRECEDENCE, late_ns,
+                     "op %s starts %s before the transfer of %s has ended",
+                     mo_shown_op(j->x, f->to).text, mo_shown_us(late_ns).text,
+                     mo_shown_transfer(j, t).text);
+    } else if (!t && late_ns > 0) {
+        mo_judge_say(j, MO_BROKEN_PRECEDENCE, late_ns,
+                     "op %s starts %s before %s has ended, which it reads",
+                     mo_shown_op(j->x, f->to).text, mo_shown_us(late_ns).text,
+                     mo_shown_op(j->x, f->from).text);
+    }
+}
+
+static int compare_needs(const void *a, const void *b)
+{
+    const need *s = a, *t = b;
+
+    return order_of(s->item, s->to, t->item, t->to);
+}
+
+/* Sorted, each once. */
+static size_t find_needs(const mo_judge *j, need *needs)
+{
+    size_t n = 0, kept = 0;
+
+    for (int q = 0; q < j->x->n_flows; q++) {
+        int a = j->device[j->x->flows[q].from];
+        int b = j->device[j->x->flows[q].to];
+
+        if (a != b && a != MO_FREE && b != MO_FREE)
+            needs[n++] = (need){ item_of(j, q), b };
+    }
+    if (n > 1)
+        qsort(needs, n, sizeof *needs, compare_needs);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || compare_needs(&needs[kept - 1], &needs[i]) != 0)
+            needs[kept++] = needs[i];
+    return kept;
+}
+
+mo_status mo_judge_transfers(mo_judge *j, mo_error *err)
+{
+    need *needs = calloc((size_t) j->x->n_flows + 1, sizeof *needs);
+
+    if (!needs)
+        return mo_fail_memory(err);
+    compare(j, needs, find_needs(j, needs));
+    for (int q = 0; q < j->x->n_flows; q++)
+        if (j->device[j->x->flows[q].from] != MO_FREE &&
+            j->device[j->x->flows[q].to] != MO_FREE)
+            check_flow(j, q);
+    free(needs);
+    return MO_OK;
+}

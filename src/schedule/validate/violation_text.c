@@ -1,0 +1,127 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "schedule/validate/validate_internal.h"
+
+/* What people read: numbers of the paper, names in quotes, exact amounts. */
+
+enum { TEXT_SIZE = 2048, NAME_SIZE = 150 };
+
+static const struct {
+    const char *number, *word;
+} rules[] = {
+    [MO_BROKEN_ASSIGNMENT] = { "(1c)", "(1c) assignment" },
+    [MO_BROKEN_PIN] = { "pin:", "pin" },
+    [MO_BROKEN_GROUP] = { "group:", "group" },
+    [MO_BROKEN_PRECEDENCE] = { "(1a)", "(1a) precedence" },
+    [MO_BROKEN_MEMORY] = { "(1d)", "(1d) memory" },
+    [MO_BROKEN_OVERLAP] = { "(1e)", "(1e) overlap" },
+    [MO_BROKEN_TRANSFER] = { "(1f)", "(1f) transfer" },
+    [MO_BROKEN_CONGESTION] = { "(1g)", "(1g) congestion" },
+    [MO_BROKEN_OBJECTIVE] = { "(1)", "(1) objective" },
+};
+
+const char *mo_rule_broken_name(mo_rule_broken rule)
+{
+    return rules[rule].word;
+}
+
+void mo_judge_say(mo_judge *j, mo_rule_broken rule, int64_t amount,
+                  const char *format, ...)
+{
+    mo_verdict *v = j->verdict;
+    char line[TEXT_SIZE], *text;
+    int length;
+    va_list args;
+
+    if (v->n == j->max) {
+        v->more = true;
+        return;
+    }
+    length = snprintf(line, sizeof line, "%s ", rules[rule].number);
+    va_start(args, format);
+    vsnprintf(line + length, sizeof line - (size_t) length, format, args);
+    va_end(args);
+    text = mo_arena_text(v->arena, line, strlen(line));
+    if (text)
+        v->violations[v->n++] = (mo_violation){ rule, amount, text };
+    else
+        j->status = mo_fail_memory(j->err);
+}
+
+static mo_shown quoted(const char *name)
+{
+    mo_shown shown;
+    char visible[NAME_SIZE];
+
+    snprintf(shown.text, sizeof shown.text, "\"%s\"",
+             mo_utf8_visible(visible, sizeof visible, name));
+    return shown;
+}
+
+mo_shown mo_shown_op(const mo_instance *x, int op)
+{
+    return quoted(x->op_names[op]);
+}
+
+mo_shown mo_shown_device(const mo_instance *x, int device)
+{
+    mo_shown shown;
+
+    mo_utf8_visible(shown.text, NAME_SIZE, x->device_ids[device]);
+    return shown;
+}
+
+mo_shown mo_shown_us(int64_t ns)
+{
+    uint64_t size = ns < 0 ? -(uint64_t) ns : (uint64_t) ns;
+    mo_shown shown;
+    size_t end;
+
+    snprintf(shown.text, sizeof shown.text, "%s%llu.%03u", ns < 0 ? "-" : "",
+             (unsigned long long) (size / 1000), (unsigned) (size % 1000));
+    end = strlen(shown.text);
+    while (shown.text[end - 1] == '0')
+        end--;
+    if (shown.text[end - 1] == '.')
+        end--;
+    memcpy(shown.text + end, " us", sizeof " us");
+    return shown;
+}
+
+/* An op may have several outputs, which have no names here. */
+static mo_shown shown_tensor(const mo_instance *x, int tensor)
+{
+    int from = x->tensor_from[tensor], first = tensor;
+    bool is_only;
+    mo_shown shown;
+
+    while (first > 0 && x->tensor_from[first - 1] == from)
+        first--;
+    is_only = tensor == first && (tensor + 1 == x->n_tensors ||
+                                  x->tensor_from[tensor + 1] != from);
+    if (is_only)
+        return mo_shown_op(x, from);
+    snprintf(shown.text, sizeof shown.text, "output %d of %.160s",
+             tensor - first + 1, mo_shown_op(x, from).text);
+    return shown;
+}
+
+mo_shown mo_shown_transfer(const mo_judge *j, const mo_transfer *t)
+{
+    const mo_instance *x = j->x;
+    mo_shown from = mo_shown_device(x, t->from);
+    mo_shown to = mo_shown_device(x, t->to);
+    mo_shown what = shown_tensor(x, mo_judge_tensor(j, t->item)), shown;
+
+    if (j->s->regime.tensors == MO_TENSORS_ONCE)
+        snprintf(shown.text, sizeof shown.text, "%.180s from %.160s to %.160s",
+                 what.text, from.text, to.text);
+    else
+        snprintf(shown.text, sizeof shown.text,
+                 "%.180s to %.160s from %.160s to %.160s", what.text,
+                 mo_shown_op(x, x->flows[t->item].to).text, from.text, to.text);
+    return shown;
+}

@@ -1,0 +1,239 @@
+#!/bin/sh
+# moirai-exec: a network runs, alone and placed, and puts out what the framework
+# does; what it writes, and what it refuses.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+# Here even what is a GPU runs on processors.
+MOIRAI_CUDA=
+export MOIRAI_CUDA
+work=$(cd "$work" && pwd -P)
+cp -R "$top_srcdir/examples/two_branches" "$work/net"
+chmod -R u+w "$work/net"
+net=$work/net/model.xml
+in=$work/net/input0.npy
+sol=$work/net/model.sol
+python=${MOIRAI_PYTHON:-python3}
+
+value()
+{
+    sed -n "s/^  \"$1\": \(.*[^,]\),*\$/\1/p" "$work/out"
+}
+
+is_json()
+{
+    "$python" -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"
+}
+
+# ------------------------------------------------------------------- alone --
+
+exits "a graph" 0 moirai-exec -i "$in" --reference "$work/net" "$net"
+ok "puts out what the framework does" grep -q '^equal to' "$work/out"
+is "without a word" "$(cat "$work/err")" ""
+exits "its input by name" 0 \
+    moirai-exec -i "image=$in" --reference "$work/net" "$net"
+exits "by number" 0 moirai-exec --input="0=$in" --reference "$work/net" "$net"
+exits "every call by itself" 0 \
+    moirai-exec --no-fuse --no-layout -i "$in" --reference "$work/net" "$net"
+exits "another input" 4 moirai-exec --seed 3 --reference "$work/net" "$net"
+ok "puts out something else" \
+    grep -q "output 0 '.*' differs from .*: element [0-9]* is .*, not " \
+    "$work/err"
+ok "and the report is there" grep -q '^DIFFERS from' "$work/out"
+exits "within a tolerance of one's own" 0 \
+    moirai-exec --seed 3 --tolerance 100 --reference "$work/net" "$net"
+exits "coarsened" 0 \
+    moirai-exec --fusion default -i "$in" --reference "$work/net" "$net"
+exits "with numbers of one's own threads" 0 \
+    moirai-exec --threads 3 -i "$in" --reference "$work/net" "$net"
+
+# ------------------------------------------------------------------ placed --
+
+moirai-place -q --time 5 "$net" -o "$sol" >/dev/null
+exits "a solution" 0 moirai-exec --json --check -i "$in" \
+    --reference "$work/net" "$sol"
+ok "is JSON" is_json "$work/out"
+is "on two devices" "$(value devices)" 2
+ok "that talk" test "$(value transfers)" -gt 0
+ok "and compute the same" "$python" -c \
+    'import sys; sys.exit(not float(sys.argv[1]) <= 1e-4)' "$(value max_error)"
+ok "in a time that is measured" test -n "$(value measured_us)"
+ok "beside the one predicted" test -n "$(value predicted_us)"
+
+# Ops by turns on the devices that are named.
+by_turns()
+{
+    moirai-check --json "$sol" | "$python" -c 'import json,sys
+for i, op in enumerate(json.load(sys.stdin)["placement"]):
+    print(op, sys.argv[1 + i % (len(sys.argv) - 1)])' "$@"
+}
+
+by_turns fast slow >"$work/turns"
+exits "ops by turns" 0 moirai-exec --graph "$net" -i "$in" \
+    --reference "$work/net" "$work/turns"
+exits "from standard input" 0 sh -c "moirai-exec --graph '$net' -i '$in' \
+    --reference '$work/net' - <'$work/turns'"
+by_turns A B C D >"$work/gpus"
+exits "on what are GPUs" 0 moirai-exec -c inter-server --graph "$net" \
+    -i "$in" --reference "$work/net" "$work/gpus"
+is "that is said" "$(sed "s/CPU's; .*/CPU's/" "$work/err")" \
+    "moirai-exec: devices A, B, C, D are run on CPU threads: times are the CPU's"
+
+# ------------------------------------------------------------ what it writes --
+
+exits "outputs, trace, plan and report" 0 moirai-exec -i "$in" --runs 2 \
+    -o "$work/deep" --trace "$work/trace.json" --plan "$work/plan.json" \
+    --report "$work/report" "$sol"
+is "nothing else" "$(cat "$work/out" "$work/err")" ""
+is "the outputs" "$(ls "$work/deep")" output0.npy
+ok "the trace is JSON" is_json "$work/trace.json"
+ok "with arrows" grep -q '"ph":"s"' "$work/trace.json"
+ok "the plan is JSON" is_json "$work/plan.json"
+ok "the report counts runs" grep -q 'median of 2 runs after 5' "$work/report"
+exits "outputs are what a reference is" 0 \
+    moirai-exec -i "$in" --reference "$work/deep" --tolerance 0 "$sol"
+exits "a dry run" 0 moirai-exec --dry-run -o "$work/dry" \
+    --trace "$work/dry.json" "$sol"
+ok "tells memory" grep -q '^fast .*weights .* values ' "$work/out"
+ok "and writes nothing" test ! -e "$work/dry" -a ! -e "$work/dry.json"
+
+# ------------------------------------------------------------------- faults --
+
+complains "no such input" 2 "names no input" \
+    moirai-exec -i nothing="$in" "$net"
+complains "an input twice" 2 "given twice" \
+    moirai-exec -i "$in" -i "image=$in" "$net"
+complains "another shape" 1 "is f32[1,10], but input 'image' is" \
+    moirai-exec -i "$work/deep/output0.npy" "$net"
+complains "what is no array" 1 "is no .npy file" moirai-exec -i "$net" "$net"
+complains "no array at all" 1 "cannot open" moirai-exec -i none.npy "$net"
+complains "no reference" 1 "cannot open" \
+    moirai-exec -i "$in" --reference "$work/none" "$net"
+complains "nothing to compare" 2 "--dry-run" \
+    moirai-exec --dry-run --check "$net"
+complains "a report in the place of the graph" 2 "would replace" \
+    moirai-exec --report "$net" "$net"
+
+complains "outputs in the place of the reference" 2 "would replace" \
+    moirai-exec -i "$in" -o "$work/net/." --reference "$work/net" "$net"
+
+complains "nowhere to tell it" 1 "standard output" \
+    sh -c "exec moirai-exec -q -i '$in' '$net' >&-"
+
+mkdir "$work/bare" "$work/short" "$work/small"
+cp "$net" "$work/bare"
+complains "no weights" 1 "--random-weights" moirai-exec "$work/bare/model.xml"
+exits "made up" 0 \
+    moirai-exec --random-weights 1 --check "$work/bare/model.xml"
+cp "$net" "$work/short"
+head -c 30000 "$work/net/model.bin" >"$work/short/model.bin"
+complains "a file of weights that was cut" 1 "is too short" \
+    moirai-exec -o "$work/never" "$work/short/model.xml"
+ok "nothing is written" test ! -e "$work/never"
+echo '<cluster><device id="c" kind="cpu" gflops="1" memory_bandwidth_gbs="1"
+    launch_us="1" memory_bytes="100000"/></cluster>' >"$work/small.xml"
+complains "too little memory" 1 "memory" \
+    moirai-exec -c "$work/small.xml" "$net"
+
+# OpenBLAS looks for ever for memory that it does not find, in threads of its own
+# and in ours.
+for kib in 100000 150000 200000; do
+    (
+        # Shells without it run with all the memory there is.
+        # shellcheck disable=SC3045
+        ulimit -v $kib
+        timeout 60 moirai-exec -i "$in" --reference "$work/net" "$net"
+    ) >"$work/out" 2>&1
+    status=$?
+    ok "little memory, $kib KiB, is nothing to wait for" test $status -ne 124
+    ok "and changes no result" test $status -ne 4
+done
+
+sed 's/threads="1"/cpus="4095"/' "$work/net/model.cluster.xml" >"$work/far.xml"
+exits "processors that are not there" 0 moirai-exec -c "$work/far.xml" "$net"
+ok "are told" grep -q 'device fast should run on processor 4095' "$work/err"
+sed 's/threads="1"/threads="70000"/' "$work/net/model.cluster.xml" \
+    >"$work/many.xml"
+exits "more threads than can be" 0 \
+    moirai-exec --dry-run -c "$work/many.xml" "$net"
+ok "are as many as there can be" grep -q ' 256 threads ' "$work/out"
+
+complains "a solution of another graph" 1 "is another graph" \
+    moirai-exec --graph "$top_srcdir/examples/tiny_ir.xml" "$sol"
+sed "/^$(sed -n 's/^\(x_3_[01]\) 1$/\1/p' "$sol") /d" "$sol" \
+    >"$work/net/broken.sol"
+exits "an answer that is none" 4 moirai-exec "$work/net/broken.sol"
+ok "is told" grep -q 'is no valid answer: ' "$work/err"
+is "and not run" "$(cat "$work/out")" ""
+exits "an op that nobody knows" 1 \
+    moirai-exec "$top_srcdir/examples/inception.graphml"
+ok "is named" grep -q "op '" "$work/err"
+
+# A graph of one op, of this type and with these data, and what it reads.
+one_op()
+{
+    cat <<END
+<graphml><key id="o" for="node" attr.name="op"/>
+<key id="s" for="node" attr.name="shape"/>
+<key id="d" for="node" attr.name="dtype"/>
+<key id="f" for="node" attr.name="flops"/>
+<key id="b" for="node" attr.name="bytes"/>
+<key id="p" for="edge" attr.name="dst_port"/><graph edgedefault="directed">
+<node id="table"><data key="o">Parameter</data><data key="s">2,3</data>
+<data key="d">f32</data></node>
+<node id="rows"><data key="o">Parameter</data><data key="s">1,3</data>
+<data key="d">i32</data></node>
+<node id="it"><data key="o">$1</data><data key="s">1,3</data>
+<data key="d">f32</data><data key="f">1</data><data key="b">1</data></node>
+<edge source="table" target="it"><data key="p">0</data></edge>
+<edge source="rows" target="it"><data key="p">1</data></edge>
+</graph></graphml>
+END
+}
+
+# numpy's bytes of the rows 1, 9 and 0
+rows()
+{
+    printf "\\223NUMPY\\1\\0\\72\\0%-57s\\n" \
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (1, 3)}"
+    printf '\1\0\0\0\11\0\0\0\0\0\0\0'
+}
+
+one_op Riddle >"$work/riddle.graphml"
+complains "a single op that nobody knows" 1 \
+    "riddle.graphml:11: op 'it' (Riddle): there is no such operator" \
+    moirai-exec "$work/riddle.graphml"
+one_op GatherElements >"$work/pick.graphml"
+rows >"$work/rows.npy"
+complains "rows that the table has not" 1 "op 'it' (GatherElements): index 9 " \
+    moirai-exec -q -i rows="$work/rows.npy" "$work/pick.graphml"
+
+# -------------------------------------------------------------------- ranks --
+
+. "$top_srcdir/tests/ranks/ranks.sh"
+
+# Each of these would be a token that many know.
+printf 'k\0secret\n' >"$work/bytes"
+printf '\nsecret\n' >"$work/later"
+complains "a token of bytes" 1 "bytes:1: has a zero byte" \
+    moirai-exec --rank 1 --ranks 2 --token-file "$work/bytes" "$sol"
+complains "a token in the second line" 1 "later:1: has no token" \
+    moirai-exec --rank 1 --ranks 2 --token-file "$work/later" "$sol"
+complains "an empty token" 2 "--token is empty" \
+    moirai-exec --rank 1 --ranks 2 --token "" "$sol"
+
+if command -v mpirun >/dev/null && mpirun -n 2 moirai-exec --transport mpi \
+    --dry-run "$sol" >/dev/null 2>&1; then
+    exits "two ranks" 0 mpirun -n 2 moirai-exec -i "$in" --check \
+        --reference "$work/net" "$sol"
+    is "one of them speaks" "$(grep -c '^equal to' "$work/out")" 1
+    exits "more devices than ranks" 1 mpirun -n 2 moirai-exec -c inter-server \
+        --graph "$net" "$work/gpus"
+    ok "are told" grep -q '4 devices, but there are 2 ranks' "$work/err"
+    exits "four of them" 0 mpirun -n 4 moirai-exec -q -c inter-server \
+        --graph "$net" -i "$in" --reference "$work/net" "$work/gpus"
+else
+    skip "ranks" "there is no mpirun, or no MPI in this build"
+fi
+
+done_testing

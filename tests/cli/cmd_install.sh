@@ -1,0 +1,104 @@
+#!/bin/sh
+# tags: dist no-sanitizers
+# What make install leaves is whole: the commands run from there, and another
+# program finds headers and library through pkg-config.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+: "${CC:=cc}" "${CFLAGS:=}"
+
+# The outer make's job server and overrides are not ours.
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+
+install_into()
+{
+    (cd "$top_builddir" && make install "$@")
+}
+
+cat >"$work/user.c" <<'END'
+#include <graph/build.h>
+#include <ingest/read.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    mo_error err = { 0 };
+    mo_graph *graph;
+    const mo_format *format;
+
+    if (argc < 2 ||
+        mo_read_graph(argv[1], NULL, &graph, &format, &err) != MO_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    printf("%d ops\n", graph->n_ops);
+    mo_graph_free(graph);
+    return 0;
+}
+END
+
+compile_user()
+{
+    PKG_CONFIG_PATH=$work/usr/lib/pkgconfig
+    export PKG_CONFIG_PATH
+    flags=$(pkg-config --cflags --libs moirai) || return 1
+    # Flags are words.
+    # shellcheck disable=SC2086
+    $CC $CFLAGS -o "$work/user" "$work/user.c" $flags
+}
+
+# Installed headers may include nothing that is not installed.
+installed_headers_compile()
+{
+    (cd "$work/usr/include/moirai" && find . -name '*.h') |
+        sed 's|^\./\(.*\)|#include <\1>|' >"$work/all.c"
+    echo 'typedef int unit_not_empty;' >>"$work/all.c"
+    $CC -I"$work/usr/include/moirai" -fsyntax-only "$work/all.c"
+}
+
+# A solver that make install copied is found, and solves, from where it is now.
+installed_highs_solves()
+{
+    cat >"$work/tiny.lp" <<'END'
+Minimize
+ obj: w
+Subject To
+ a: w - x >= 2
+Binaries
+ x
+End
+END
+    env -u MOIRAI_HIGHS PATH=/usr/bin:/bin "$work/usr/bin/moirai-solve" \
+        --list | grep "$work/usr/lib/moirai/highs/lib/libhighs.so" || return 1
+    env -u MOIRAI_HIGHS PATH=/usr/bin:/bin "$work/usr/bin/moirai-solve" -q \
+        --via process -o "$work/tiny.sol" "$work/tiny.lp"
+    grep -x 'w 2' "$work/tiny.sol"
+}
+
+plan 11
+
+ok "make install prefix=DIR" install_into prefix="$work/usr"
+ok "moirai-info runs from there" \
+    "$work/usr/bin/moirai-info" "$top_srcdir/examples/inception.graphml"
+ok "moirai-export finds its modules there" \
+    "$work/usr/bin/moirai-export" --version
+ok "the manual is there" test -s "$work/usr/share/man/man1/moirai-info.1"
+for shell in bash-completion/completions/moirai-info \
+    zsh/site-functions/_moirai-info \
+    fish/vendor_completions.d/moirai-info.fish; do
+    ok "so is $shell" test -s "$work/usr/share/$shell"
+done
+
+if [ -e "$work/usr/lib/moirai/highs" ]; then
+    ok "HiGHS came along" installed_highs_solves
+else
+    skip "HiGHS came along" "it is not here, or the system's"
+fi
+
+ok "the headers need no other" installed_headers_compile
+if command -v pkg-config >/dev/null; then
+    ok "another program compiles against it" compile_user
+    is "and reads a graph" \
+        "$("$work/user" "$top_srcdir/examples/inception.graphml")" "15 ops"
+else
+    skip "another program compiles against it" "pkg-config is not installed"
+    skip "and reads a graph" "pkg-config is not installed"
+fi

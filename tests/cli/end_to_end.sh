@@ -1,0 +1,74 @@
+#!/bin/sh
+# The way of a network through all tools and two hosts: exported from its
+# framework and emitted here, solved where there is nothing but the model, and
+# only the solution comes back to be run.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+moirai-solve --list >"$work/solvers" 2>/dev/null ||
+    skip_all "no solver can be listed"
+mkdir "$work/home" "$work/host"
+cp "$top_srcdir"/examples/two_branches/* "$work/home"
+chmod u+w "$work"/home/*
+
+# Another host knows the model file, the solvers, and nothing of ours.
+on_the_host()
+{
+    (cd "$work/host" && env -i PATH="$PATH" HOME="$work/host" \
+        MOIRAI_HIGHS_LIB="${MOIRAI_HIGHS_LIB-}" \
+        ASAN_OPTIONS="${ASAN_OPTIONS-}" "$@")
+}
+
+# Emits with these options, has it solved elsewhere, runs what comes back.
+graph=model.xml
+way()
+{
+    file=$1
+    shift
+    (cd "$work/home" && moirai-emit -q "$@" "$graph" -o "$file") &&
+        mv "$work/home/$file" "$work/host" &&
+        [ "$(ls "$work/host")" = "$file" ] &&
+        on_the_host moirai-solve -q --time 60 "$file" -o answer.sol &&
+        mv "$work/host/answer.sol" "$work/home" && rm "$work/host/$file" &&
+        (cd "$work/home" && moirai-exec --json -i input0.npy --reference . \
+            --check answer.sol)
+}
+
+exits "a model as LP" 0 way model.lp
+ok "on both devices" grep -q '"transfers": [1-9]' "$work/out"
+is "the other host keeps nothing" "$(ls "$work/host")" ""
+exits "as MPS, compressed" 0 way model.mps.gz
+exits "coarsened, tensors sent once" 0 \
+    way model.lp --fusion default --tensors once
+exits "links that congest, memory by the moment" 0 \
+    way model.lp --fusion default --congestion link --memory live
+exits "the paper's model" 0 way model.lp --fusion default --formulation paper
+(cd "$work/home" && moirai-profile run -q --runs 5 -c model.cluster.xml \
+    --fusion default -o model.profile.xml model.xml)
+exits "by times that were measured" 0 \
+    way model.lp --fusion default -p model.profile.xml
+sed 's/gflops="40"/gflops="41"/' "$work/home/model.cluster.xml" \
+    >"$work/other.xml" && mv "$work/other.xml" "$work/home/model.cluster.xml"
+exits "a cluster that is not what it was" 1 \
+    sh -c "cd '$work/home' && moirai-exec answer.sol"
+ok "is missed" grep -q 'no cluster [0-9a-f]*, which the solution is of' \
+    "$work/err"
+
+# A network of ONNX, by its graph and weights alone.
+rm -r "${work:?}/home"
+mkdir "$work/home"
+cp "$top_srcdir"/examples/residual/* "$work/home"
+chmod u+w "$work"/home/*
+graph=model.graphml
+if "${MOIRAI_PYTHON:-python3}" -c 'import onnx' 2>/dev/null; then
+    exits "a framework's model, exported" 0 \
+        moirai-export -q "$work/home/model.onnx"
+    rm "$work/home/model.onnx"
+    exits "goes the same way" 0 way model.lp
+    ok "over both devices" grep -q '"transfers": [1-9]' "$work/out"
+    exits "and coarsened" 0 way model.mps --fusion default
+else
+    skip "a framework's model, exported" "Python has no package onnx"
+fi
+
+done_testing

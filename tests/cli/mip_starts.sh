@@ -1,0 +1,130 @@
+#!/bin/sh
+# tags: no-sanitizers
+# The starts that moirai-emit writes are taken as such by the solvers they are
+# for: each says in its own words that it has a first solution, and its value.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+python=${MOIRAI_PYTHON:-python3}
+data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
+
+has()
+{
+    "$python" -c "import $1" 2>/dev/null
+}
+
+# Prints the path of the HiGHS program, which finds its library by itself only
+# when told where it is.
+highs_program()
+{
+    "$python" -c 'import highsbox; print(highsbox.highs_bin_path())' \
+        2>/dev/null || command -v highs
+}
+
+highs=$(highs_program) && [ -x "$highs" ] || highs=
+scip=$(has pyscipopt && echo yes)
+gurobi=$(has gurobipy && echo yes)
+cbc=$(command -v cbc)
+[ -n "$highs$scip$gurobi$cbc" ] || skip_all "there is no solver"
+
+# The objective that the start claims.
+claimed()
+{
+    sed -n '1s/^=obj= //p' "$work/start.sol"
+}
+
+# Is the number in the text, whatever its digits behind the point?
+same_number()
+{
+    awk -v a="$1" -v b="$2" 'BEGIN {
+        d = a - b; if (d < 0) d = -d; exit !(d <= 1e-6 * (1 + b)) }'
+}
+
+highs_start()
+{
+    LD_LIBRARY_PATH=$(dirname "$highs")/../lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+        "$highs" --time_limit 1 --read_solution_file "$work/start.sol" \
+        "$work/model.$form" |
+        sed -n 's/.*MIP start solution is feasible, objective value is //p'
+}
+
+scip_start()
+{
+    "$python" - "$work/model.$form" "$work/start.sol" <<'END'
+import sys
+import pyscipopt
+model = pyscipopt.Model()
+model.hideOutput()
+model.readProblem(sys.argv[1])
+solution = model.readSolFile(sys.argv[2])
+if model.checkSol(solution):
+    print(model.getSolObjVal(solution))
+END
+}
+
+gurobi_start()
+{
+    "$python" - "$work/model.$form" "$work/start.mst" <<'END' |
+import sys
+import gurobipy
+with gurobipy.Env(params={"TimeLimit": 1}) as env:
+    model = gurobipy.read(sys.argv[1], env=env)
+    model.read(sys.argv[2])
+    model.optimize()
+END
+        sed -n 's/^.*user MIP start with objective //p;
+                s/^User MIP start produced solution with objective \([^ ]*\).*/\1/p' |
+        sed 1q
+}
+
+cbc_start()
+{
+    cbc "$work/model.$form" -sec 1 -mips "$work/start.cbc" -solve |
+        sed -n 's/.*MIPStart provided solution with cost //p'
+}
+
+check()
+{
+    got=$("$1_start" 2>"$work/err")
+    if same_number "${got:-none}" "$(claimed)"; then
+        pass "$1 starts from it: $2"
+    else
+        fail "$1 starts from it: $2"
+        echo "claimed $(claimed), said '$got'" | comment
+        comment <"$work/err"
+    fi
+}
+
+try()
+{
+    graph=$1
+    form=$2
+    shift 2
+    words="$(basename "$graph") $form $*"
+    for layout in sol mst cbc; do
+        exits "a start as .$layout: $words" 0 moirai-emit -q "$@" \
+            --start "$work/start.$layout" -o "$work/model.$form" "$graph"
+    done
+    for solver in highs scip gurobi cbc; do
+        eval "found=\$$solver"
+        if [ -n "$found" ]; then
+            check "$solver" "$words"
+        else
+            skip "$solver: $words" "it is not installed"
+        fi
+    done
+}
+
+for form in lp mps; do
+    try "$top_srcdir/examples/inception.graphml" $form
+    try "$top_srcdir/examples/inception.graphml" $form --formulation paper
+done
+try "$top_srcdir/examples/inception.graphml" lp --congestion link --memory live
+try "$top_srcdir/examples/inception.graphml" lp --congestion none
+try "$top_srcdir/examples/inception.graphml" lp --formulation pesto
+if [ -e "$data/authors/example-1.graphml" ]; then
+    try "$data/authors/example-1.graphml" lp --tensors per-edge
+else
+    skip "the authors' example" "it is not there"
+fi
+
+done_testing

@@ -1,0 +1,87 @@
+#!/bin/sh
+# tags: no-sanitizers
+# The same graph gives the same bytes: written twice, and with its file told in
+# another order.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+python=${MOIRAI_PYTHON:-python3}
+data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
+"$python" -c 'import random' 2>/dev/null || skip_all "there is no Python"
+[ -x "$top_builddir/tests/support/write_problems" ] ||
+    skip_all "tests/support/write_problems is not built: Check is missing"
+
+shuffles='1 2 3'
+
+# Copies of a graph, under its own name because models tell it, each in a
+# folder of its own with the cluster.
+tell_again()
+{
+    stem=$(basename "$1" .graphml)
+    for seed in $shuffles; do
+        mkdir -p "$work/$seed"
+        cp "${1%.graphml}.cluster.xml" "$work/$seed/" &&
+            "$python" "$top_srcdir/tests/cli/shuffle_graphml.py" "$seed" "$1" \
+                "$work/$seed/$stem.graphml" || return
+    done
+}
+
+# The digest of a model, or what went wrong.
+bytes_of()
+{
+    graph=$1
+    shift
+    moirai-emit -q "$@" "$graph" >"$work/model" 2>"$work/err" ||
+        cat "$work/err"
+    cksum <"$work/model"
+}
+
+# All tellings of a graph give one model.
+is_stable()
+{
+    graph=$1
+    shift
+    bytes_of "$graph" "$@" >"$work/wanted"
+    bytes_of "$graph" "$@" >"$work/got"
+    for seed in $shuffles; do
+        bytes_of "$work/$seed/$(basename "$graph")" "$@" >>"$work/got"
+    done
+    [ -s "$work/model" ] &&
+        [ "$(sort -u "$work/got")" = "$(cat "$work/wanted")" ] && return
+    echo "moirai-emit $* $graph"
+    cat "$work/wanted" "$work/got"
+    return 1
+}
+
+all_formats_are_stable()
+{
+    for format in lp mps; do
+        for formulation in compact paper getf sct; do
+            is_stable "$1" --format $format --formulation $formulation ||
+                return
+        done
+        is_stable "$1" --format $format --tensors per-edge --congestion link ||
+            return
+    done
+}
+
+mkdir "$work/problems"
+"$top_builddir/tests/support/write_problems" "$work/problems" 0 8 || exit 99
+for graph in "$work"/problems/*.graphml "$data"/authors/example-1.graphml; do
+    name=$(basename "$graph" .graphml)
+    if [ ! -r "$graph" ]; then
+        skip "models of $name" "there is no $graph"
+        continue
+    fi
+    ok "$name can be told in other orders" tell_again "$graph"
+    ok "models of $name are the same" all_formats_are_stable "$graph"
+done
+for formulation in getf compact; do
+    graph=$data/authors/GoogLeNet.graphml
+    if [ -r "$graph" ] && tell_again "$graph"; then
+        ok "$formulation of GoogLeNet is the same" \
+            is_stable "$graph" --formulation $formulation --format mps
+    else
+        skip "$formulation of GoogLeNet" "there is no $graph"
+    fi
+done
+done_testing

@@ -1,0 +1,109 @@
+#!/bin/sh
+# tags: no-sanitizers
+# moirai-emit --strengthen: what a search proves is in the model, what it finds
+# is the start, and with both any solver confirms the optimum.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER
+data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
+inception=$top_srcdir/examples/inception.graphml
+most_seconds=60
+
+# The value of one key of the last --json output.
+value()
+{
+    sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\$/\1/p" "$work/out"
+}
+
+has_solver()
+{
+    moirai-solve --list | grep -q "^$1 .*\(process\|library\)"
+}
+
+# Solves the model; its status and makespan go to $found.
+solve()
+{
+    claim=$1
+    shift
+    exits "$claim" 0 moirai-solve -q --json --time $most_seconds \
+        -o "$work/solved.sol" "$@"
+    found="$(value status) $(value makespan_us)"
+}
+
+# ------------------------------------------------------------- the small one --
+
+moirai-emit -q "$inception" -o "$work/plain.lp"
+exits "a strong model" 0 moirai-emit -q --strengthen 30 "$inception" \
+    -o "$work/strong.lp" --start "$work/start.sol" --map "$work/map.csv"
+exits "and again" 0 moirai-emit -q --strengthen 30 "$inception" \
+    -o "$work/again.lp" --start "$work/again.sol"
+ok "is the same: the search ended by itself" \
+    cmp "$work/strong.lp" "$work/again.lp"
+ok "the start, too" cmp "$work/start.sol" "$work/again.sol"
+exits "the start is a schedule" 0 moirai-check --graph "$inception" \
+    "$work/start.sol"
+ok "there are rows of segments" grep -q '^ *segment_0:' "$work/strong.lp"
+exits "as MPS" 0 moirai-emit -q --strengthen 30 "$inception" \
+    -o "$work/strong.mps"
+exits "to be extended" 0 moirai-emit -q --strengthen 30 --slack 2 \
+    "$inception" -o "$work/open.lp" --map "$work/open.csv"
+ok "with columns of segments" grep -q ',continuous,segment,' "$work/open.csv"
+exits "and no search" 0 moirai-emit -q --strengthen 0 "$inception" \
+    -o "$work/again.lp"
+ok "is no other model" cmp "$work/plain.lp" "$work/again.lp"
+
+if has_solver highs; then
+    solve "the plain one is solved" --solver highs --graph "$inception" \
+        "$work/plain.lp"
+    plain=$found
+    is "it is optimal" "${plain%% *}" optimal
+    for model in strong.lp strong.mps open.lp; do
+        solve "$model is solved" --solver highs --graph "$inception" \
+            "$work/$model"
+        is "$model has the same optimum" "$found" "$plain"
+    done
+    solve "the start is taken" --solver highs --graph "$inception" \
+        --start "$work/start.sol" "$work/strong.lp"
+    is "and optimal" "$found" "$plain"
+else
+    skip "the same optimum" "there is no HiGHS"
+fi
+
+# ------------------------------------------------------------------ refusals --
+
+for formulation in paper getf sct pesto; do
+    complains "$formulation has no such rows" 2 "--strengthen" \
+        moirai-emit --strengthen 1 --formulation $formulation "$inception"
+done
+complains "time is not negative" 2 "--strengthen" \
+    moirai-emit --strengthen -1 "$inception"
+
+# --------------------------------------------------- the authors' GoogLeNet --
+
+# Emits it in a regime and has the optimum, in us, confirmed by each solver.
+confirm()
+{
+    optimum=$1
+    shift
+    exits "GoogLeNet $*" 0 moirai-emit -q --strengthen 60 "$@" "$googlenet" \
+        -o "$work/g.lp" --start "$work/g.sol"
+    for solver in highs scip; do
+        if ! has_solver $solver; then
+            skip "$solver confirms $optimum us" "it is not installed"
+            continue
+        fi
+        solve "$solver ends in time: $*" --solver $solver \
+            --graph "$googlenet" --start "$work/g.sol" "$work/g.lp"
+        is "$solver confirms: $*" "$found" "optimal $optimum"
+    done
+}
+
+googlenet=$data/authors/GoogLeNet.graphml
+if [ -e "$googlenet" ]; then
+    confirm 1241.32 --congestion none
+    confirm 1271.11 --congestion port --tensors once
+else
+    skip "the authors' GoogLeNet" "it is not there"
+fi
+
+done_testing

@@ -1,0 +1,298 @@
+/* Claims of cost/cluster.h: files that are read, and their digests. */
+#include <config.h>
+
+#include "cost/cluster.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "tests/support/problem.h"
+#include "tests/support/suite.h"
+
+static const mo_link *find_link(const mo_cluster *cluster, const char *from,
+                                const char *to)
+{
+    for (int l = 0; l < cluster->n_links; l++) {
+        const mo_link *link = &cluster->links[l];
+
+        if (strcmp(cluster->devices[link->from].id, from) == 0 &&
+            strcmp(cluster->devices[link->to].id, to) == 0)
+            return link;
+    }
+    return NULL;
+}
+
+/* The example of the manual. */
+static const char example[] =
+    "<?xml version='1.0' encoding='UTF-8'?>\n"
+    "<cluster name='lab'>\n"
+    "  <device id='A' model='rtx2080ti' memory_gib='11'/>\n"
+    "  <device id='B' model='t4'/>  <!-- the rest from the table -->\n"
+    "  <device id='H' kind='cpu' gflops='120' memory_bandwidth_gbs='40'\n"
+    "          memory_gib='16'/>\n"
+    "  <link from='A' to='B' gbps='44.26' latency_us='10'/>\n"
+    "  <link from='B' to='A' gbps='42.39'/>\n"
+    "  <link between='A H' gbps='100'/>\n"
+    "</cluster>\n";
+
+START_TEST(the_example_of_the_manual_is_read)
+{
+    mo_cluster *cluster = problem_cluster_read(example);
+    const mo_device *a = &cluster->devices[0], *b = &cluster->devices[1],
+                    *h = &cluster->devices[2];
+
+    ck_assert_str_eq(cluster->name, "lab");
+    ck_assert_str_eq(cluster->file, "c.xml");
+    ck_assert_int_eq(cluster->n_devices, 3);
+    ck_assert_int_eq(cluster->n_links, 4);
+    ck_assert_int_eq(mo_cluster_find(cluster, "H"), 2);
+    ck_assert_int_eq(mo_cluster_find(cluster, "h"), -1);
+
+    ck_assert_str_eq(a->id, "A");
+    ck_assert_int_eq(a->line, 3);
+    ck_assert_str_eq(a->known->name, "rtx2080ti");
+    ck_assert_int_eq(a->memory_bytes, INT64_C(11) << 30);
+    ck_assert_int_eq(b->memory_bytes, INT64_C(16) << 30);
+    ck_assert_double_eq(b->gflops, 8100);
+    ck_assert_double_eq(b->bandwidth_gbs, 320);
+    ck_assert_double_eq(b->clock_mhz, 1590);
+    ck_assert_double_eq(b->launch_us, 7);
+    ck_assert_int_eq(b->sms, 40);
+    ck_assert(!b->is_cpu);
+    ck_assert(h->is_cpu);
+    ck_assert_ptr_null(h->known);
+    ck_assert_double_eq(h->gflops, 120);
+    ck_assert_double_eq(h->bandwidth_gbs, 40);
+    ck_assert_double_eq(h->launch_us, 0);
+
+    ck_assert_double_eq(find_link(cluster, "A", "B")->gbps, 44.26);
+    ck_assert_int_eq(find_link(cluster, "A", "B")->latency_ns, 10000);
+    ck_assert_double_eq(find_link(cluster, "B", "A")->gbps, 42.39);
+    ck_assert_int_eq(find_link(cluster, "B", "A")->latency_ns, 0);
+    ck_assert_double_eq(find_link(cluster, "A", "H")->gbps, 100);
+    ck_assert_double_eq(find_link(cluster, "H", "A")->gbps, 100);
+    ck_assert_ptr_null(find_link(cluster, "B", "H"));
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(attributes_win_over_the_table)
+{
+    mo_cluster *cluster = problem_cluster_read(
+        "<cluster><device id='A' model='Tesla T4' gflops='1.5' sms='3' "
+        "memory_bandwidth_gbs='2.5' clock_mhz='4' launch_us='0' "
+        "memory_bytes='100' reserve_bytes='30' rank='7' gpu='2' "
+        "host='node1' threads='5' cpus='8,0-2'/></cluster>");
+    const mo_device *a = &cluster->devices[0];
+
+    ck_assert_str_eq(a->model, "Tesla T4");
+    ck_assert_str_eq(a->known->name, "t4");
+    ck_assert_double_eq(a->gflops, 1.5);
+    ck_assert_double_eq(a->bandwidth_gbs, 2.5);
+    ck_assert_double_eq(a->clock_mhz, 4);
+    ck_assert_double_eq(a->launch_us, 0);
+    ck_assert_int_eq(a->sms, 3);
+    ck_assert_int_eq(a->memory_bytes, 70);
+    ck_assert_int_eq(a->rank, 7);
+    ck_assert_int_eq(a->gpu, 2);
+    ck_assert_str_eq(a->host, "node1");
+    ck_assert_int_eq(a->threads, 5);
+    ck_assert_int_eq(a->n_cpus, 4);
+    ck_assert_int_eq(a->cpus[0], 0);
+    ck_assert_int_eq(a->cpus[3], 8);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(as_many_threads_as_processors)
+{
+    mo_cluster *cluster = problem_cluster_read(
+        "<cluster><device id='A' kind='cpu' cpus='4095'/>"
+        "<device id='B' kind='cpu' cpus='0-4095'/></cluster>");
+
+    ck_assert_int_eq(cluster->devices[0].threads, 1);
+    ck_assert_int_eq(cluster->devices[0].cpus[0], 4095);
+    ck_assert_int_eq(cluster->devices[1].threads, 4096);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+/* Its times will be measured ones. */
+START_TEST(a_model_that_nobody_knows_has_no_numbers)
+{
+    mo_cluster *cluster = problem_cluster_read(
+        "<cluster><device id='A' model='mi300x'/></cluster>");
+    const mo_device *a = &cluster->devices[0];
+
+    ck_assert_str_eq(a->model, "mi300x");
+    ck_assert_ptr_null(a->known);
+    ck_assert_double_eq(a->gflops, 0);
+    ck_assert_double_eq(a->bandwidth_gbs, 0);
+    ck_assert_int_eq(a->sms, 0);
+    ck_assert_int_eq(a->memory_bytes, INT64_MAX);
+    ck_assert_int_eq(a->rank, -1);
+    ck_assert_int_eq(a->gpu, -1);
+    ck_assert_ptr_null(a->host);
+    ck_assert_int_eq(a->threads, 0);
+    ck_assert_ptr_null(a->cpus);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+static const struct {
+    const char *attributes;
+    int64_t bytes;
+} memories[] = {
+    { "", INT64_MAX },
+    { "model='p4'", INT64_C(8) << 30 },
+    { "model='p4' reserve_bytes='8589934592'", 0 },
+    { "model='p4' memory_gib='4'", INT64_C(4) << 30 },
+    { "memory_gib='0.5'", 1 << 29 },
+    { "memory_gib='1e-9'", 1 },
+    { "memory_gib='0'", 0 },
+    { "memory_bytes='61981000000'", INT64_C(61981000000) },
+    { "memory_bytes='6.1981e10'", INT64_C(61981000000) },
+    { "memory_bytes='9223372036854775806'", INT64_MAX - 1 },
+    { "memory_bytes='0'", 0 },
+    { "reserve_bytes='5'", INT64_MAX },
+    { "memory_bytes='10' reserve_bytes='10'", 0 },
+};
+
+START_TEST(memory_is_what_is_left_of_it)
+{
+    char text[256];
+    mo_cluster *cluster;
+
+    snprintf(text, sizeof text, "<cluster><device id='A' %s/></cluster>",
+             memories[_i].attributes);
+    cluster = problem_cluster_read(text);
+    ck_assert_int_eq(cluster->devices[0].memory_bytes, memories[_i].bytes);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(links_may_come_before_devices_and_are_sorted)
+{
+    mo_cluster *cluster = problem_cluster_read(
+        "<cluster><link from='B' to='A' gbps='1'/>"
+        "<link from='A' to='C' gbps='2' latency_us='0.0005'/>"
+        "<link from='A' to='B' gbps='3' latency_us='1e8'/>"
+        "<device id='C'/><device id='A'/><device id='B'/></cluster>");
+    static const int ends[][2] = { { 1, 0 }, { 1, 2 }, { 2, 1 } };
+
+    ck_assert_int_eq(cluster->n_links, COUNT(ends));
+    for (int l = 0; l < COUNT(ends); l++) {
+        ck_assert_int_eq(cluster->links[l].from, ends[l][0]);
+        ck_assert_int_eq(cluster->links[l].to, ends[l][1]);
+    }
+    ck_assert_int_eq(cluster->links[0].latency_ns, 1);
+    ck_assert_int_eq(cluster->links[1].latency_ns, MO_MAX_LATENCY_NS);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+static const char *const strange_but_fine[] = {
+    "<cluster xmlns='urn:us'><device id='A'/></cluster>",
+    "<cluster xmlns:x='urn:x' x:y='z'><device id='A' x:id='B' x:new='1'/>"
+    "<x:device id='A'/><x:a><device id='A' wrong='1'/></x:a></cluster>",
+    "<m:cluster xmlns:m='urn:us'><m:device id='A'/><device/></m:cluster>",
+    "<cluster name=''>text<device id='A' host='' model=''>text</device>"
+    "</cluster>",
+    "<!DOCTYPE cluster><cluster><?pi?><device id='A'/></cluster>",
+};
+
+START_TEST(what_others_add_is_passed_over)
+{
+    mo_cluster *cluster = problem_cluster_read(strange_but_fine[_i]);
+
+    ck_assert_int_eq(cluster->n_devices, 1);
+    ck_assert_str_eq(cluster->devices[0].id, "A");
+    ck_assert_ptr_null(cluster->name);
+    ck_assert_ptr_null(cluster->devices[0].host);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+static uint64_t digest_of(const char *text)
+{
+    mo_cluster *cluster = problem_cluster_read(text);
+    uint64_t digest;
+
+    MUST(mo_cluster_digest(cluster, &digest, &err));
+    mo_cluster_free(cluster);
+    return digest;
+}
+
+#define DEVICES(a) "<device id='A' " a "/><device id='B'/>"
+#define LINKS      "<link from='A' to='B' gbps='1' latency_us='2'/>"
+#define PLAIN      "<cluster>" DEVICES("model='t4'") LINKS "</cluster>"
+
+static const char *const same[] = {
+    "<cluster name='other'>\n" DEVICES("model='t4'") LINKS "</cluster>",
+    "<cluster>" LINKS DEVICES("model='t4'") "</cluster>",
+    "<cluster>" DEVICES("model='Tesla T4'") LINKS "</cluster>",
+    "<cluster>" DEVICES("memory_gib='16' model='t4' gflops='8.1e3'") LINKS
+    "</cluster>",
+    "<cluster>" DEVICES("model='t4' rank='1' gpu='2' host='x' threads='2' "
+                        "cpus='0-3'") LINKS "</cluster>",
+};
+
+START_TEST(the_digest_is_of_content)
+{
+    ck_assert(digest_of(same[_i]) == digest_of(PLAIN));
+}
+END_TEST
+
+static const char *const other[] = {
+    "<cluster>" DEVICES("") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='p4'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4' memory_gib='15'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4' reserve_bytes='1'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4' gflops='1'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4' memory_bandwidth_gbs='1'") LINKS
+    "</cluster>",
+    "<cluster>" DEVICES("model='t4' sms='1'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4' clock_mhz='1'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4' launch_us='1'") LINKS "</cluster>",
+    "<cluster>" DEVICES("model='t4'") "</cluster>",
+    "<cluster>" DEVICES("model='t4'") LINKS "<device id='C'/></cluster>",
+    "<cluster>" DEVICES("model='t4'") "<link from='A' to='B' gbps='1' "
+                                      "latency_us='3'/></cluster>",
+    "<cluster>" DEVICES("model='t4'") "<link from='A' to='B' gbps='2' "
+                                      "latency_us='2'/></cluster>",
+    "<cluster>" DEVICES("model='t4'") "<link from='B' to='A' gbps='1' "
+                                      "latency_us='2'/></cluster>",
+    "<cluster><device id='B'/><device id='A' model='t4'/>" LINKS "</cluster>",
+};
+
+START_TEST(the_digest_tells_contents_apart)
+{
+    ck_assert(digest_of(other[_i]) != digest_of(PLAIN));
+}
+END_TEST
+
+/* Solutions that were found on other machines carry it. */
+START_TEST(the_digest_is_the_same_everywhere)
+{
+    ck_assert_uint_eq(
+        digest_of("<cluster><device id='A' gflops='1.5' memory_bytes='7'/>"
+                  "<device id='H' kind='cpu' model='mine' sms='2'/>"
+                  "<link between='A H' gbps='0.1' latency_us='2'/></cluster>"),
+        0x2793bab690eda41eu);
+}
+END_TEST
+
+SUITE(cluster)
+{
+    TEST(the_example_of_the_manual_is_read);
+    TEST(attributes_win_over_the_table);
+    TEST(as_many_threads_as_processors);
+    TEST(a_model_that_nobody_knows_has_no_numbers);
+    EACH(memory_is_what_is_left_of_it, COUNT(memories));
+    TEST(links_may_come_before_devices_and_are_sorted);
+    EACH(what_others_add_is_passed_over, COUNT(strange_but_fine));
+    EACH(the_digest_is_of_content, COUNT(same));
+    EACH(the_digest_tells_contents_apart, COUNT(other));
+    TEST(the_digest_is_the_same_everywhere);
+}

@@ -1,0 +1,243 @@
+/* tags: gpu */
+/* Claims of attention: ATTENTION calls on the CPU backend, against the
+ * definition in doubles. */
+#include <math.h>
+
+#include "tests/exec/support/call_case.h"
+#include "tests/support/suite.h"
+
+static int64_t pick(mo_random *r)
+{
+    static const int sizes[] = { 1, 2, 7, 16, 33, 56, 60, 130 };
+
+    return sizes[mo_random_below(r, COUNT(sizes))];
+}
+
+/* How matrices lie: heads one after the other, or side by side in each row. */
+static void lay(mo_random *r, const mo_attention_call *a, int64_t rows,
+                int64_t width, int64_t *offset, int64_t *row, int64_t *batch)
+{
+    int64_t gap = mo_random_below(r, 4);
+
+    *offset = mo_random_below(r, 5);
+    if (mo_random_below(r, 2)) {
+        *row = width + gap;
+        batch[1] = rows * *row;
+        batch[0] = a->extent[1] * batch[1];
+    } else {
+        batch[1] = width + gap;
+        *row = a->extent[1] * batch[1];
+        batch[0] = rows * *row;
+    }
+}
+
+/* Two dimensions of batches; keys may be shared by the second. */
+static void make_attention(mo_random *r, mo_attention_call *a)
+{
+    *a = (mo_attention_call){ .n_batch = 2 };
+    a->extent[0] = 1 + mo_random_below(r, 2);
+    a->extent[1] = 1 + mo_random_below(r, 3);
+    a->queries = pick(r);
+    a->keys = pick(r);
+    a->width = pick(r);
+    a->v_width = pick(r);
+    a->scale = 0.1 + mo_random_unit(r);
+    a->causal = mo_random_below(r, 3) == 0;
+    a->has_mask = !a->causal && mo_random_below(r, 2);
+    lay(r, a, a->queries, a->width, &a->q_offset, &a->q_row, a->q_batch);
+    lay(r, a, a->keys, a->width, &a->k_offset, &a->k_row, a->k_batch);
+    lay(r, a, a->keys, a->v_width, &a->v_offset, &a->v_row, a->v_batch);
+    if (mo_random_below(r, 2))
+        a->k_batch[1] = 0;
+    a->mask_row = mo_random_below(r, 2) ? a->keys : 0;
+    a->mask_column = 1;
+}
+
+/* A result of heads one after the other, or side by side in each row. */
+static void make_result(mo_random *r, call_case *c, mo_elem elem)
+{
+    mo_attention_call *a = &c->call.u.attention;
+    bool beside = mo_random_below(r, 2);
+    int64_t heads = a->extent[1];
+
+    a->out_row = beside ? heads * a->v_width : a->v_width;
+    a->out_batch[1] = beside ? a->v_width : a->queries * a->v_width;
+    a->out_batch[0] = heads * a->queries * a->v_width;
+    case_out(c, elem,
+             shape_of(4, a->extent[0], beside ? a->queries : heads,
+                      beside ? heads : a->queries, a->v_width));
+}
+
+/* Elements that hold all rows laid out like this. */
+static mo_shape reach(const mo_attention_call *a, int64_t offset, int64_t rows,
+                      int64_t row, const int64_t *batch, int64_t width)
+{
+    return shape_of(1, offset + (a->extent[0] - 1) * batch[0] +
+                           (a->extent[1] - 1) * batch[1] + (rows - 1) * row +
+                           width);
+}
+
+/* score = x * bias[head, key] + bias[head, key] */
+static void put_score(call_case *c, mo_point *score, uint64_t seed)
+{
+    mo_attention_call *a = &c->call.u.attention;
+    mo_point_step step = { .op = MO_POINT_MULTIPLY, .a = 0, .b = 1 };
+
+    case_in(c, MO_F32, shape_of(2, a->extent[1], a->keys), seed);
+    *score = (mo_point){ .n_operands = 2 };
+    score->operands[0].elem = score->operands[1].elem = MO_F32;
+    score->out = mo_access_of(
+        &(mo_shape){ 4, { a->extent[0], a->extent[1], a->queries, a->keys } });
+    score->operands[0].access = score->out;
+    score->operands[1].access.stride[1] = a->keys;
+    score->operands[1].access.stride[3] = 1;
+    step.a = mo_point_push(score, step);
+    step.op = MO_POINT_ADD;
+    score->result = mo_point_push(score, step);
+    a->score = score;
+}
+
+static double score(const call_case *c, int64_t b0, int64_t b1, int64_t i,
+                    int64_t j)
+{
+    const mo_attention_call *a = &c->call.u.attention;
+    int64_t q =
+        a->q_offset + b0 * a->q_batch[0] + b1 * a->q_batch[1] + i * a->q_row;
+    int64_t k =
+        a->k_offset + b0 * a->k_batch[0] + b1 * a->k_batch[1] + j * a->k_row;
+    int64_t mask = i * a->mask_row + j * a->mask_column;
+    double sum = 0;
+
+    if (a->causal && j > i)
+        return -INFINITY;
+    for (int64_t d = 0; d < a->width; d++)
+        sum += mo_dense_at(&c->in[0], q + d) * mo_dense_at(&c->in[1], k + d);
+    sum *= a->scale;
+    if (a->score) {
+        double bias = mo_dense_at(&c->in[3 + a->has_mask], b1 * a->keys + j);
+
+        sum = sum * bias + bias;
+    }
+    if (!a->has_mask)
+        return sum;
+    if (c->in[3].desc.elem == MO_BOOL)
+        return mo_dense_at(&c->in[3], mask) != 0 ? sum : -INFINITY;
+    return sum + mo_dense_at(&c->in[3], mask);
+}
+
+static void attend(const call_case *c, int64_t b0, int64_t b1, int64_t i,
+                   double *out)
+{
+    const mo_attention_call *a = &c->call.u.attention;
+    int64_t v = a->v_offset + b0 * a->v_batch[0] + b1 * a->v_batch[1];
+    double weights = 0;
+
+    for (int64_t j = 0; j < a->keys; j++) {
+        double w = exp(score(c, b0, b1, i, j));
+
+        weights += w;
+        for (int64_t d = 0; d < a->v_width; d++)
+            out[d] += w * mo_dense_at(&c->in[2], v + j * a->v_row + d);
+    }
+    for (int64_t d = 0; d < a->v_width; d++)
+        out[d] /= weights;
+}
+
+static double *expect_attention(const call_case *c)
+{
+    const mo_attention_call *a = &c->call.u.attention;
+    int64_t elements = mo_desc_elements(&c->out[0].desc);
+    double *expected = calloc((size_t) elements, sizeof *expected);
+
+    for (int64_t b0 = 0; b0 < a->extent[0]; b0++)
+        for (int64_t b1 = 0; b1 < a->extent[1]; b1++)
+            for (int64_t i = 0; i < a->queries; i++)
+                attend(c, b0, b1, i,
+                       expected + b0 * a->out_batch[0] + b1 * a->out_batch[1] +
+                           i * a->out_row);
+    for (int64_t i = 0; c->call.after && i < elements; i++)
+        expected[i] = case_after_of(c, i, expected[i]);
+    return expected;
+}
+
+static void put_mask(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
+{
+    const mo_attention_call *a = &c->call.u.attention;
+    bool by_bool = mo_random_below(r, 2);
+    mo_dense *mask = case_in(c, by_bool ? MO_BOOL : elem,
+                             shape_of(2, a->queries, a->keys), seed);
+
+    for (int64_t i = 0; by_bool && i < a->queries; i++)
+        ((unsigned char *) mask->data)[i * a->keys] = 1; /* sees something */
+}
+
+START_TEST(attention_agrees_with_its_definition)
+{
+    static const mo_elem elems[] = { MO_F32, MO_F32, MO_F16, MO_BF16 };
+    uint64_t seed = 90 + (uint64_t) _i;
+    mo_random r = { seed };
+    mo_elem elem = elems[_i % COUNT(elems)];
+    call_case c;
+    mo_attention_call *a = &c.call.u.attention;
+    mo_point program;
+    double *expected;
+
+    case_begin(&c, MO_CALL_ATTENTION);
+    make_attention(&r, a);
+    case_in(&c, elem,
+            reach(a, a->q_offset, a->queries, a->q_row, a->q_batch, a->width),
+            seed);
+    case_in(&c, elem,
+            reach(a, a->k_offset, a->keys, a->k_row, a->k_batch, a->width),
+            seed);
+    case_in(&c, elem,
+            reach(a, a->v_offset, a->keys, a->v_row, a->v_batch, a->v_width),
+            seed);
+    if (a->has_mask)
+        put_mask(&c, &r, elem, seed);
+    if (mo_random_below(&r, 2))
+        put_score(&c, &program, seed);
+    make_result(&r, &c, elem);
+    if (mo_random_below(&r, 2))
+        case_after(&c, 3, false, seed);
+    expected = expect_attention(&c);
+    case_run_threads(&c);
+    case_check(&c, expected, false, seed);
+    free(expected);
+    case_end(&c);
+}
+END_TEST
+
+/* Scores far beyond what exp can hold. */
+START_TEST(large_scores_do_not_overflow)
+{
+    call_case c;
+    mo_attention_call *a = &c.call.u.attention;
+
+    case_begin(&c, MO_CALL_ATTENTION);
+    *a = (mo_attention_call){ .queries = 1,
+                              .keys = 2,
+                              .width = 1,
+                              .v_width = 1,
+                              .scale = 1,
+                              .q_row = 1,
+                              .k_row = 1,
+                              .v_row = 1,
+                              .out_row = 1 };
+    for (int i = 0; i < 3; i++)
+        case_in(&c, MO_F32, shape_of(2, (int64_t) (i ? 2 : 1), (int64_t) 1), 1);
+    case_out(&c, MO_F32, shape_of(2, (int64_t) 1, (int64_t) 1));
+    ((float *) c.in[0].data)[0] = 1000;
+    memcpy(c.in[1].data, (float[]){ 2, -5 }, 2 * sizeof(float));
+    memcpy(c.in[2].data, (float[]){ 3, 4 }, 2 * sizeof(float));
+    case_run(&c, 2);
+    ck_assert_float_eq(((float *) c.out[0].data)[0], 3);
+    case_end(&c);
+}
+END_TEST
+
+SUITE(attention)
+{
+    SOME(attention_agrees_with_its_definition, 120, 12);
+    TEST(large_scores_do_not_overflow);
+}

@@ -1,0 +1,173 @@
+/* Claims of exec/backend/cpu/gemm/gemm_epilogue.h: what tiles do themselves is what the
+ * program behind the call says, to the last bit. */
+#include "exec/backend/cpu/gemm/gemm_epilogue.h"
+
+#include <math.h>
+
+#include "tests/exec/support/call_case.h"
+#include "tests/support/suite.h"
+
+enum { BIAS = 1, RELU = 2, CLAMP = 4 };
+
+static const float least = -0.25f, most = 0.5f;
+
+static const struct {
+    int64_t in_channels, out_channels, groups, side;
+} sizes[] = {
+    { 3, 64, 1, 9 },    { 16, 33, 1, 7 }, { 20, 7, 1, 13 },
+    { 1030, 40, 1, 2 }, { 12, 54, 3, 6 }, { 5, 1, 1, 4 },
+};
+
+static const char *const tile_names[] = { "avx512", "avx2", "plain" };
+static const unsigned endings[] = { BIAS, RELU, CLAMP, BIAS | RELU,
+                                    BIAS | CLAMP };
+
+/* A convolution of 1 x 1, channels last, so that rows lie as tiles make them.
+ */
+static void make_conv(call_case *c, int size, const char *tiles)
+{
+    int64_t side = sizes[size].side, in = sizes[size].in_channels;
+    int64_t out = sizes[size].out_channels, groups = sizes[size].groups;
+
+    case_begin(c, MO_CALL_CONV);
+    c->tiles = tiles;
+    c->call.u.conv = (mo_conv_call){ .sweep = { .spatial = 2,
+                                                .in = { side, side },
+                                                .out = { side, side },
+                                                .kernel = { 1, 1 },
+                                                .stride = { 1, 1 },
+                                                .dilation = { 1, 1 } },
+                                     .batch = 2,
+                                     .in_channels = in,
+                                     .out_channels = out,
+                                     .groups = groups,
+                                     .channels_last = true };
+    case_in(c, MO_F32, shape_of(4, (int64_t) 2, in, side, side), 1);
+    case_in(c, MO_F32, shape_of(4, out, in / groups, (int64_t) 1, (int64_t) 1),
+            2);
+    case_out(c, MO_F32, shape_of(4, (int64_t) 2, out, side, side));
+    c->constant = 2;
+    ((float *) c->in[0].data)[in] = NAN;
+}
+
+static void put_ending(call_case *c, unsigned parts)
+{
+    mo_shape shape = c->out[0].desc.shape;
+    int64_t channels = shape.dims[1], line = shape.dims[3] * channels;
+    mo_access rows = { 0, { shape.dims[2] * line, 1, line, channels } };
+    mo_point *p = &c->after;
+    mo_point_step add = { .op = MO_POINT_ADD, .a = 1, .b = 0 };
+    mo_point_step hold = { .op = parts & RELU ? MO_POINT_RELU : MO_POINT_CLAMP,
+                           .x = (double) least,
+                           .y = (double) most };
+
+    *p = (mo_point){ .n_operands = 1, .out = rows };
+    p->operands[0] = (mo_point_operand){ MO_F32, rows };
+    if (parts & BIAS) {
+        case_in(c, MO_F32, shape_of(1, channels), 3);
+        p->n_operands = 2;
+        p->operands[1] = (mo_point_operand){ MO_F32, { 0, { 0, 1, 0, 0 } } };
+        p->result = hold.a = mo_point_push(p, add);
+    }
+    if (parts & (RELU | CLAMP))
+        p->result = mo_point_push(p, hold);
+    c->call.first_extra = 2;
+    c->call.after = p;
+}
+
+static float end_of(float sum, float bias, unsigned parts)
+{
+    float x = parts & BIAS ? sum + bias : sum;
+
+    if (parts & RELU)
+        return x < 0 ? 0 : x;
+    if (parts & CLAMP)
+        return x < least ? least : x > most ? most : x;
+    return x;
+}
+
+static void check_ending(int size, const char *tiles, unsigned parts)
+{
+    int64_t channels = sizes[size].out_channels;
+    call_case bare, ended;
+
+    make_conv(&bare, size, tiles);
+    make_conv(&ended, size, tiles);
+    put_ending(&ended, parts);
+    case_run(&bare, 1);
+    case_run_threads(&ended);
+    for (int64_t i = 0; i < mo_desc_elements(&bare.out[0].desc); i++) {
+        float sum = ((const float *) bare.out[0].data)[i];
+        float got = ((const float *) ended.out[0].data)[i];
+        float bias =
+            parts & BIAS ? ((const float *) ended.in[2].data)[i % channels] : 0;
+        float want = end_of(sum, bias, parts);
+
+        ck_assert_msg(
+            memcmp(&got, &want, sizeof got) == 0 || (isnan(got) && isnan(want)),
+            "%s, size %d, ending %u: element %lld is %g, not %g", tiles, size,
+            parts, (long long) i, (double) got, (double) want);
+    }
+    case_end(&bare);
+    case_end(&ended);
+}
+
+START_TEST(tiles_end_as_programs_do)
+{
+    for (int t = 0; t < COUNT(tile_names); t++)
+        for (int e = 0; mo_tiles_named(tile_names[t]) && e < COUNT(endings);
+             e++)
+            check_ending(_i, tile_names[t], endings[e]);
+}
+END_TEST
+
+/* Is it the tiles that do it?  The programs of this call are made for rows of
+ * that many columns. */
+static mo_ending ending_of(unsigned parts, int64_t columns)
+{
+    call_case c;
+    mo_finish finish = { 0 };
+    mo_ending ending;
+
+    make_conv(&c, 0, "plain");
+    put_ending(&c, parts);
+    MUST(mo_finish_make(&c.call, &c.out[0].desc, &finish, &err));
+    ending = mo_ending_of(&finish, columns);
+    mo_finish_clear(&finish);
+    case_end(&c);
+    return ending;
+}
+
+START_TEST(short_endings_are_known)
+{
+    int64_t columns = sizes[0].out_channels;
+    mo_ending ending = ending_of(BIAS | RELU, columns);
+
+    for (int e = 0; e < COUNT(endings); e++)
+        ck_assert(ending_of(endings[e], columns).by_tiles);
+    ck_assert_int_eq(ending.bias, 2);
+    ck_assert(ending.end.bounded && ending.end.least == 0);
+    ck_assert(!ending_of(BIAS, columns / 2).by_tiles);
+}
+END_TEST
+
+START_TEST(longer_endings_are_left_to_programs)
+{
+    call_case c;
+    mo_finish finish = { 0 };
+
+    make_conv(&c, 0, "plain");
+    case_after(&c, 1, true, 4);
+    MUST(mo_finish_make(&c.call, &c.out[0].desc, &finish, &err));
+    ck_assert(!mo_ending_of(&finish, sizes[0].out_channels).by_tiles);
+    mo_finish_clear(&finish);
+    case_end(&c);
+}
+END_TEST
+
+SUITE(ending)
+{
+    EACH(tiles_end_as_programs_do, COUNT(sizes));
+    TEST(short_endings_are_known);
+    TEST(longer_endings_are_left_to_programs);
+}

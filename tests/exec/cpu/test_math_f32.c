@@ -1,0 +1,143 @@
+/* Claims of exec/backend/cpu/pointwise/math_f32.h: near the library's doubles. */
+#include "exec/backend/cpu/pointwise/math_f32.h"
+
+#include <math.h>
+
+#include "tests/support/suite.h"
+
+/* How many units of its last place a float is off the truth. */
+static double units_off(float x, double truth)
+{
+    float nearest = (float) truth;
+    int exponent;
+
+    if (truth != truth)
+        return x != x ? 0 : INFINITY;
+    if (isinf(nearest) || isinf(x))
+        return x == nearest ? 0 : INFINITY;
+    exponent = nearest == 0 ? -126 : ilogbf(nearest);
+    return fabs(x - truth) / ldexp(1, (exponent < -126 ? -126 : exponent) - 23);
+}
+
+static double true_sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double true_softplus(double x)
+{
+    return (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
+}
+
+static double true_mish(double x)
+{
+    return x * tanh(true_softplus(x));
+}
+
+static double true_gelu(double x)
+{
+    return 0.5 * x * erfc(-x * sqrt(0.5));
+}
+
+static double true_gelu_tanh(double x)
+{
+    return x * true_sigmoid(sqrt(8 / acos(-1)) * (x + 0.044715 * x * x * x));
+}
+
+/* Pointers to what is always inlined are wrapped. */
+#define WRAP(name)                                                             \
+    static float name##_of(float x)                                            \
+    {                                                                          \
+        return mo_##name(x);                                                   \
+    }
+WRAP(exp32)
+WRAP(expm1_32)
+WRAP(log32)
+WRAP(tanh32)
+WRAP(sigmoid32)
+WRAP(erf32)
+WRAP(gelu32)
+WRAP(gelu_tanh32)
+WRAP(softplus32)
+WRAP(mish32)
+
+static const struct {
+    const char *name;
+    float (*fast)(float x);
+    double (*truth)(double x);
+    float from, to;
+    double units;
+} functions[] = {
+    { "exp", exp32_of, exp, -110, 95, 2 },
+    { "expm1", expm1_32_of, expm1, -50, 79, 2.5 },
+    { "log", log32_of, log, -1, 3e38f, 2 },
+    { "log near 1", log32_of, log, 0.5f, 2, 2 },
+    { "tanh", tanh32_of, tanh, -20, 20, 2 },
+    { "sigmoid", sigmoid32_of, true_sigmoid, -80, 40, 3 },
+    { "erf", erf32_of, erf, -6, 6, 3 },
+    /* Far below 0 what is left is tiny; its exponent is rounded there. */
+    { "gelu", gelu32_of, true_gelu, -3, 30, 16 },
+    { "gelu below", gelu32_of, true_gelu, -9, -3, 200 },
+    { "gelu tanh", gelu_tanh32_of, true_gelu_tanh, -3, 30, 16 },
+    { "softplus", softplus32_of, true_softplus, -80, 80, 4 },
+    { "mish", mish32_of, true_mish, -30, 40, 6 },
+};
+
+static void check(int f, float x)
+{
+    float fast = functions[f].fast(x);
+    double off = units_off(fast, functions[f].truth((double) x));
+
+    ck_assert_msg(off <= functions[f].units, "%s(%a) is %a, %g units off",
+                  functions[f].name, (double) x, (double) fast, off);
+}
+
+START_TEST(functions_are_near_the_truth)
+{
+    float from = functions[_i].from, to = functions[_i].to;
+    int steps = is_watched() ? 5000 : 300000;
+
+    for (int i = 0; i <= steps; i++)
+        check(_i, from + (to - from) * (float) i / (float) steps);
+}
+END_TEST
+
+/* Every exponent, every sign: numbers that a grid does not meet. */
+START_TEST(functions_are_near_the_truth_for_floats_of_all_sizes)
+{
+    uint32_t step = is_watched() ? 900001 : 20011;
+
+    for (uint32_t bits = 0; bits < UINT32_MAX - step; bits += step) {
+        float x = mo_float_of_bits(bits);
+
+        if (x >= functions[_i].from && x <= functions[_i].to)
+            check(_i, x);
+    }
+}
+END_TEST
+
+START_TEST(the_ends_of_the_range_are_right)
+{
+    ck_assert(exp32_of(INFINITY) == INFINITY && exp32_of(-INFINITY) == 0);
+    ck_assert(exp32_of(NAN) != exp32_of(NAN));
+    ck_assert(log32_of(INFINITY) == INFINITY && log32_of(0) == -INFINITY);
+    ck_assert(log32_of(-1) != log32_of(-1) && log32_of(NAN) != log32_of(NAN));
+    ck_assert(tanh32_of(INFINITY) == 1 && tanh32_of(-INFINITY) == -1);
+    ck_assert(erf32_of(INFINITY) == 1 && erf32_of(-INFINITY) == -1);
+    ck_assert(sigmoid32_of(INFINITY) == 1 && sigmoid32_of(-INFINITY) == 0);
+    ck_assert(gelu32_of(INFINITY) == INFINITY);
+    ck_assert(softplus32_of(INFINITY) == INFINITY);
+    ck_assert(softplus32_of(-INFINITY) == 0);
+    ck_assert(mish32_of(INFINITY) == INFINITY);
+    for (int f = 0; f < COUNT(functions); f++)
+        ck_assert(functions[f].fast(NAN) != functions[f].fast(NAN));
+}
+END_TEST
+
+SUITE(math32)
+{
+    EACH(functions_are_near_the_truth, COUNT(functions));
+    EACH(functions_are_near_the_truth_for_floats_of_all_sizes,
+         COUNT(functions));
+    TEST(the_ends_of_the_range_are_right);
+}

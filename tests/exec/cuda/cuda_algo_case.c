@@ -1,0 +1,248 @@
+#include <config.h>
+
+#include "tests/exec/cuda/cuda_algo_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/jit/jit_cache.h"
+#include "exec/backend/cuda/algo/pack_weights.h"
+#include "exec/backend/cuda/algo/algo.h"
+#include "tests/exec/support/run_calls.h"
+#include "tests/support/suite.h"
+
+/* ---- the device */
+
+static void stand_in(const char *variable, const char *file)
+{
+    setenv(variable, file, 0);
+}
+
+bool cuda_is_real(void)
+{
+    return getenv("MOIRAI_TEST_GPU") != NULL;
+}
+
+bool cuda_is_fast(void)
+{
+    return cuda_is_real() && !is_watched();
+}
+
+bool cuda_is_there(void)
+{
+    const mo_cuda_api *api;
+    mo_error err = { 0 };
+
+    if (!cuda_is_real()) {
+        stand_in("MOIRAI_CUDA", "tests/standin/standin_cuda.so");
+        stand_in("MOIRAI_NVRTC", "tests/standin/standin_cuda.so");
+        stand_in("MOIRAI_CUBLASLT", "tests/standin/standin_cublaslt.so");
+        stand_in("MOIRAI_CUDNN", "tests/standin/standin_cudnn.so");
+    }
+    if (mo_cuda_api_get(&api, &err) == MO_OK)
+        return true;
+    printf("%s\n", err.text);
+    return false;
+}
+
+/* On a GPU also those ways that are only found in order to be measured. */
+static mo_unit *gpu(mo_precision precision)
+{
+    mo_unit *unit = tested_unit(&mo_backend_cuda, precision);
+
+    unit->options.measure = unit->options.measure || cuda_is_real();
+    return unit;
+}
+
+bool cuda_has_blas(void)
+{
+    return mo_cuda_has_cublaslt();
+}
+
+bool cuda_has_dnn(void)
+{
+    return mo_cuda_has_cudnn();
+}
+
+static void run_by_cpu(call_case *c)
+{
+    const mo_unit_options options = { .threads = 1 };
+    mo_unit *unit = NULL;
+
+    MUST(mo_backend_cpu.open(&options, &unit, &err));
+    case_run_on(c, &mo_backend_cpu, unit);
+    mo_backend_cpu.close(unit);
+}
+
+/* ---- a case on the device */
+
+typedef struct stage {
+    mo_unit *unit;
+    const call_case *c;
+    mo_call_operand operands[CASE_OPERANDS];
+    mo_desc result;
+    mo_cuda_task task;
+    const void *in[CASE_OPERANDS];
+    void *out;
+    double allowed;
+    int tried;
+} stage;
+
+static void *put(mo_unit *unit, const void *data, size_t bytes)
+{
+    void *memory = NULL;
+
+    MUST(mo_backend_cuda.alloc(unit, bytes + 1, &memory, &err));
+    MUST(mo_backend_cuda.put(unit, memory, data, bytes, &err));
+    return memory;
+}
+
+static size_t bytes_of(const mo_dense *tensor)
+{
+    return (size_t) mo_desc_bytes(&tensor->desc);
+}
+
+static void open_stage(stage *s)
+{
+    const call_case *c = s->c;
+
+    for (int i = 0; i < c->call.n_in; i++) {
+        bool constant = c->constant >> i & 1u;
+
+        s->operands[i] =
+            (mo_call_operand){ c->in[i].desc, constant ? c->in[i].data : NULL };
+        s->in[i] = put(s->unit, c->in[i].data, bytes_of(&c->in[i]));
+    }
+    s->result = c->out[0].desc;
+    s->out = put(s->unit, c->out[0].data, bytes_of(&c->out[0]));
+    s->task = (mo_cuda_task){ .call = &c->call,
+                              .in = s->operands,
+                              .out = &s->result };
+    MUST(mo_cuda_pack(s->unit, &s->task, &err));
+}
+
+static void close_stage(stage *s)
+{
+    for (int i = 0; i < s->c->call.n_in; i++)
+        mo_backend_cuda.release(s->unit, (void *) (uintptr_t) s->in[i]);
+    mo_backend_cuda.release(s->unit, s->out);
+    mo_cuda_unpack(s->unit, &s->task);
+}
+
+/* ---- one way */
+
+/* What the way makes, twice; false where it cannot do this after all. */
+static bool run_way(stage *s, const mo_cuda_way *way, mo_dense *got)
+{
+    void *workspace = NULL, *const out[] = { s->out };
+    size_t bytes = bytes_of(got);
+    mo_status status;
+    mo_error said = { 0 };
+
+    memset(got->data, 0xc7, bytes);
+    MUST(mo_backend_cuda.put(s->unit, s->out, got->data, bytes, &err));
+    if (way->workspace)
+        MUST(mo_backend_cuda.alloc(s->unit, way->workspace, &workspace, &err));
+    status = way->kind->enqueue(s->unit, way, s->in, out, workspace,
+                                s->unit->stream, &said);
+    if (status == MO_OK)
+        status = mo_backend_cuda.wait(s->unit, &said);
+    if (workspace)
+        mo_backend_cuda.release(s->unit, workspace);
+    if (status == MO_E_SUPPORT)
+        return false;
+    ck_assert_msg(status == MO_OK, "%s: %s", way->name, said.text);
+    MUST(mo_backend_cuda.get(s->unit, got->data, s->out, bytes, &err));
+    return true;
+}
+
+static void compare(const stage *s, const mo_cuda_way *way, const mo_dense *got)
+{
+    const mo_dense *expected = &s->c->out[0];
+
+    for (int64_t i = 0; i < mo_desc_elements(&got->desc); i++) {
+        double x = mo_dense_at(got, i), y = mo_dense_at(expected, i);
+
+        if (!(fabs(x - y) <= s->allowed))
+            ck_abort_msg("%s: element %lld is %g, not %g (within %g)",
+                         way->name, (long long) i, x, y, s->allowed);
+    }
+}
+
+static void check_way(stage *s, const mo_cuda_way *way)
+{
+    mo_dense first = { .data = NULL }, second = { .data = NULL };
+
+    MUST(mo_dense_new(&s->result, &first, &err));
+    MUST(mo_dense_new(&s->result, &second, &err));
+    if (run_way(s, way, &first)) {
+        compare(s, way, &first);
+        ck_assert(run_way(s, way, &second));
+        ck_assert_msg(memcmp(first.data, second.data, bytes_of(&first)) == 0,
+                      "%s: the second run makes other bytes than the first",
+                      way->name);
+        s->tried++;
+        printf("  %s", way->name);
+    }
+    mo_dense_clear(&first);
+    mo_dense_clear(&second);
+}
+
+static void check_found(stage *s, mo_cuda_ways_find *find, const char *kind,
+                        int *tried)
+{
+    mo_cuda_ways ways = { .n = 0 };
+
+    MUST(find(s->unit, &s->task, &ways, &err));
+    MUST(mo_cuda_compile(s->unit, &err));
+    for (int i = 0; i < ways.n; i++) {
+        mo_cuda_way *way = ways.ways[i];
+
+        check_way(s, way);
+        *tried += strncmp(way->name, kind, strlen(kind)) == 0;
+        way->kind->drop(s->unit, way);
+    }
+    free(ways.ways);
+}
+
+/* Relative to the largest number of the result. */
+static double allowed_of(const call_case *c, mo_precision precision)
+{
+    const mo_dense *out = &c->out[0];
+    double largest = 1, relative = 2e-2;
+
+    for (int64_t i = 0; i < mo_desc_elements(&out->desc); i++)
+        largest = fmax(largest, fabs(mo_dense_at(out, i)));
+    if (out->desc.elem == MO_F64)
+        relative = 1e-12;
+    if (out->desc.elem == MO_F32)
+        relative = precision == MO_PRECISION_TF32 ? 1e-2 : 1e-4;
+    return relative * largest;
+}
+
+int check_ways(call_case *c, mo_precision precision, const char *kind)
+{
+    static mo_cuda_ways_find *const finders[] = {
+        mo_cuda_tensor_ways,
+        mo_cuda_blas_ways,
+        mo_cuda_dnn_ways,
+        mo_cuda_direct_ways,
+    };
+    stage s = { .unit = gpu(precision), .c = c };
+    int tried = 0;
+
+    printf("%s %s:", mo_call_kind_name(c->call.kind),
+           mo_elem_name(c->out[0].desc.elem));
+    run_by_cpu(c);
+    s.allowed = allowed_of(c, precision);
+    open_stage(&s);
+    for (int i = 0; i < COUNT(finders); i++)
+        check_found(&s, finders[i], kind, &tried);
+    close_stage(&s);
+    printf("\n");
+    ck_assert_int_gt(s.tried, 0);
+    return tried;
+}

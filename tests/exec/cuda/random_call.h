@@ -1,0 +1,37 @@
+/*
+ * random_call.h - a random call of any kind, with random operands.
+ *
+ * Sizes are such that a GPU has something to divide: more than a block of
+ * threads now and then, and often not a multiple of anything.
+ */
+#ifndef MO_TESTS_EXEC_CUDA_RANDOM_CALL_H
+#define MO_TESTS_EXEC_CUDA_RANDOM_CALL_H
+
+#include "base/random.h"
+#include "tests/exec/support/call_case.h"
+
+typedef struct random_call {
+    call_case c;
+    mo_copy_box boxes[3]; /* what a copy points to */
+    uint64_t seed;
+} random_call;
+
+/* Kinds that compute mostly reals, of type elem; others choose by themselves.
+ * What does not depend on elem is the same for the same seed. */
+void random_call_make(random_call *r, mo_call_kind kind, mo_elem elem,
+                      uint64_t seed);
+
+/* The makers, by what they are like: arithmetic, and what moves and picks. */
+typedef void random_call_maker(random_call *r, mo_random *random, mo_elem elem);
+
+random_call_maker random_point, random_matmul, random_conv, random_pool;
+random_call_maker random_reduce, random_softmax, random_norm, random_cumsum;
+random_call_maker random_attention_call;
+
+random_call_maker random_view, random_copy, random_gather, random_scatter;
+random_call_maker random_topk, random_interpolate, random_range;
+
+/* A number from least to most. */
+int64_t random_from(mo_random *random, int least, int most);
+
+#endif

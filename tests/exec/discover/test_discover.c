@@ -1,0 +1,452 @@
+/* Claims of exec/discover/discover.h on machines made up: who gets which GPU, what is
+ * known of devices and of the ways between them, and that what is written is
+ * read back as the same cluster. */
+#include <config.h>
+
+#include "exec/discover/discover.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "exec/discover/discover_internal.h"
+#include "tests/support/suite.h"
+
+static const mo_discover_options plain = { .cpus = 1, .precision = "f32" };
+
+static mo_survey machine(const char *host, int n_gpus)
+{
+    mo_survey s = { .version = MO_SURVEY_VERSION,
+                    .processors = 8,
+                    .cores = 4,
+                    .clock_mhz = 3000,
+                    .flops_per_cycle = 32,
+                    .socket_gbps = 100,
+                    .memory_bytes = (int64_t) 64 << 30,
+                    .n_gpus = n_gpus };
+
+    snprintf(s.host, sizeof s.host, "%s", host);
+    snprintf(s.machine, sizeof s.machine, "%s", host);
+    for (int g = 0; g < n_gpus; g++) {
+        snprintf(s.gpus[g].name, sizeof s.gpus[g].name, "NVIDIA H200");
+        s.gpus[g].ordinal = g;
+        s.gpus[g].arch = 90;
+        s.gpus[g].sms = 132;
+        s.gpus[g].clock_mhz = 1980;
+        s.gpus[g].bandwidth_gbs = 4800;
+        s.gpus[g].memory_bytes = (int64_t) 140 << 30;
+        s.gpus[g].bus = mo_survey_bus(0, 16 + (unsigned) g, 0);
+        s.gpus[g].peers = UINT64_MAX;
+        s.gpus[g].socket = -1;
+    }
+    return s;
+}
+
+static mo_cluster *discover(const mo_survey *surveys, int n,
+                            const mo_discover_options *options,
+                            mo_cluster_notes *notes)
+{
+    mo_cluster *cluster;
+
+    MUST(mo_discover_cluster(surveys, n, options, &cluster, notes, &err));
+    return cluster;
+}
+
+static const mo_link *link_of(const mo_cluster *cluster, const char *from,
+                              const char *to)
+{
+    int l = mo_cluster_find_link(cluster, mo_cluster_find(cluster, from),
+                                 mo_cluster_find(cluster, to));
+
+    ck_assert_msg(l >= 0, "no link from %s to %s", from, to);
+    return &cluster->links[l];
+}
+
+/* ------------------------------------------------------------------- owners */
+
+START_TEST(ranks_that_see_all_gpus_share_them)
+{
+    mo_survey two[] = { machine("a", 4), machine("a", 4) };
+    bool owned[2 * MO_SURVEY_GPUS];
+
+    mo_find_owners(two, 2, owned);
+    for (int g = 0; g < 4; g++) {
+        ck_assert_int_eq(owned[g], g % 2 == 0);
+        ck_assert_int_eq(owned[MO_SURVEY_GPUS + g], g % 2 == 1);
+    }
+}
+END_TEST
+
+START_TEST(a_rank_gets_the_gpu_that_only_it_sees)
+{
+    mo_survey two[] = { machine("a", 1), machine("a", 1) };
+    bool owned[2 * MO_SURVEY_GPUS];
+
+    two[1].gpus[0].bus = mo_survey_bus(0, 77, 0);
+    mo_find_owners(two, 2, owned);
+    ck_assert(owned[0] && owned[MO_SURVEY_GPUS]);
+}
+END_TEST
+
+START_TEST(machines_with_the_same_addresses_are_not_mixed_up)
+{
+    mo_survey two[] = { machine("a", 2), machine("b", 2) };
+    mo_cluster_notes notes;
+    mo_cluster *cluster = discover(two, 2, &plain, &notes);
+
+    ck_assert_int_eq(cluster->n_devices, 6);
+    ck_assert_int_ge(mo_cluster_find(cluster, "r0_gpu1"), 0);
+    ck_assert_int_ge(mo_cluster_find(cluster, "r1_gpu0"), 0);
+    ck_assert_int_eq(cluster->devices[mo_cluster_find(cluster, "r1_cpu")].rank,
+                     1);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(more_ranks_than_gpus_leave_some_with_processors_alone)
+{
+    mo_survey three[] = { machine("a", 2), machine("a", 2), machine("a", 2) };
+    mo_cluster_notes notes;
+    mo_cluster *cluster = discover(three, 3, &plain, &notes);
+
+    ck_assert_int_eq(cluster->n_devices, 2 + 3);
+    ck_assert_int_eq(mo_cluster_find(cluster, "r2_gpu0"), -1);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ devices */
+
+/* Of the models whose numbers are in print. */
+START_TEST(peaks_are_the_vendors)
+{
+    static const struct {
+        const char *model;
+        int arch;
+    } known[] = {
+        { "p100", 60 },      { "p4", 61 },   { "v100", 70 }, { "t4", 75 },
+        { "rtx2080ti", 75 }, { "a100", 80 }, { "a10", 86 },  { "rtx3090", 86 },
+        { "l40s", 89 },      { "h100", 90 }, { "h200", 90 },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const mo_device_model *model = mo_device_find(known[i].model);
+        const mo_survey_gpu gpu = { .arch = known[i].arch,
+                                    .sms = model->sms,
+                                    .clock_mhz = model->clock_mhz };
+        double peak = mo_find_peak_gflops(&gpu, "f32");
+
+        ck_assert_msg(fabs(peak / model->gflops - 1) < 0.05, "%s: %g, not %g",
+                      known[i].model, peak, model->gflops);
+    }
+}
+END_TEST
+
+START_TEST(peaks_depend_on_the_precision)
+{
+    const mo_survey_gpu v100 = { .arch = 70, .sms = 80, .clock_mhz = 1530 };
+    const mo_survey_gpu h100 = { .arch = 90, .sms = 132, .clock_mhz = 1830 };
+    const mo_survey_gpu none = { .arch = 50, .sms = 16, .clock_mhz = 1000 };
+
+    ck_assert_double_eq_tol(mo_find_peak_gflops(&v100, "f16"), 125e3, 1e3);
+    ck_assert_double_eq(mo_find_peak_gflops(&v100, "bf16"),
+                        mo_find_peak_gflops(&v100, "f32"));
+    ck_assert_double_eq_tol(mo_find_peak_gflops(&h100, "tf32"), 494.7e3, 2e3);
+    ck_assert_double_eq_tol(mo_find_peak_gflops(&h100, "bf16"), 989.4e3, 2e3);
+    ck_assert_double_eq(mo_find_peak_gflops(&none, "f32"), 0);
+}
+END_TEST
+
+START_TEST(processors_are_divided)
+{
+    const mo_discover_options two_each = { .cpus = 2, .precision = "f32" };
+    mo_survey two[] = { machine("a", 0), machine("a", 0) };
+    mo_cluster_notes notes;
+    mo_cluster *cluster = discover(two, 2, &two_each, &notes);
+
+    ck_assert_int_eq(cluster->n_devices, 4);
+    for (int k = 0; k < 4; k++) {
+        ck_assert(cluster->devices[k].is_cpu);
+        ck_assert_int_eq(cluster->devices[k].threads, 2);
+        ck_assert_int_eq(cluster->devices[k].memory_bytes, (int64_t) 16 << 30);
+        ck_assert_double_eq_tol(cluster->devices[k].gflops, 96, 1e-9);
+    }
+    mo_cluster_free(cluster);
+
+    /* A launcher that binds them has divided the processors already. */
+    two[0].is_bound = two[1].is_bound = 1;
+    cluster = discover(two, 2, &two_each, &notes);
+    ck_assert_int_eq(cluster->devices[0].threads, 4);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(what_the_driver_does_not_tell_the_table_does)
+{
+    mo_survey s = machine("a", 1);
+    mo_cluster_notes notes;
+    mo_cluster *cluster;
+
+    s.gpus[0].clock_mhz = s.gpus[0].bandwidth_gbs = 0;
+    cluster = discover(&s, 1, &plain, &notes);
+    ck_assert_double_eq(cluster->devices[0].gflops, 66900);
+    ck_assert_double_eq(cluster->devices[0].bandwidth_gbs, 4800);
+    ck_assert_double_eq(cluster->devices[0].launch_us, 4);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(no_device_at_all_is_an_error)
+{
+    const mo_discover_options none = { .cpus = 0, .precision = "f32" };
+    mo_survey s = machine("a", 0);
+    mo_cluster *cluster = NULL;
+    mo_cluster_notes notes;
+    mo_error err = { 0 };
+
+    ck_assert_int_eq(mo_discover_cluster(&s, 1, &none, &cluster, &notes, &err),
+                     MO_E_INPUT);
+    ck_assert_ptr_null(cluster);
+    ck_assert_ptr_nonnull(strstr(err.text, "--cpus none"));
+}
+END_TEST
+
+/* -------------------------------------------------------------------- links */
+
+static void wire(mo_survey *s, int from, uint64_t to, int n)
+{
+    mo_survey_gpu *gpu = &s->gpus[from];
+
+    while (n-- > 0)
+        gpu->nvlinks[gpu->n_nvlinks++] = to;
+}
+
+START_TEST(links_are_what_the_wires_are)
+{
+    mo_survey s = machine("a", 4);
+    mo_cluster_notes notes;
+    mo_cluster *cluster;
+
+    wire(&s, 0, s.gpus[1].bus, 6);
+    wire(&s, 1, s.gpus[0].bus, 6);
+    wire(&s, 2, 0, 18);
+    wire(&s, 3, 0, 12);
+    s.gpus[0].pci_gbps = 500;
+    s.gpus[2].pci_gbps = 250;
+    s.gpus[0].socket = s.gpus[1].socket = 0;
+    s.gpus[2].socket = 2;
+    cluster = discover(&s, 1, &plain, &notes);
+    ck_assert_double_eq(link_of(cluster, "gpu0", "gpu1")->gbps, 1200);
+    ck_assert_double_eq(link_of(cluster, "gpu2", "gpu3")->gbps, 2400);
+    /* From socket to socket, then to a GPU that tells nothing. */
+    ck_assert_double_eq(link_of(cluster, "gpu0", "gpu2")->gbps, 100);
+    ck_assert_double_eq_tol(link_of(cluster, "gpu0", "gpu3")->gbps, 126.031,
+                            0.001);
+    ck_assert_double_eq(link_of(cluster, "cpu", "gpu2")->gbps, 250);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(networks_are_as_fast_as_their_slower_card)
+{
+    mo_survey two[] = { machine("a", 1), machine("b", 1) };
+    mo_cluster_notes notes;
+    mo_cluster *cluster;
+
+    two[0].network_gbps = 200;
+    two[1].network_gbps = 100;
+    cluster = discover(two, 2, &plain, &notes);
+    ck_assert_double_eq(link_of(cluster, "r0_gpu0", "r1_gpu0")->gbps, 100);
+    mo_cluster_free(cluster);
+    two[0].network_gbps = 0;
+    cluster = discover(two, 2, &plain, &notes);
+    ck_assert_double_eq(link_of(cluster, "r0_gpu0", "r1_cpu")->gbps, 10);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(every_pair_is_linked_and_every_number_has_a_remark)
+{
+    mo_survey two[] = { machine("a", 3), machine("b", 2) };
+    mo_cluster_notes notes;
+    mo_cluster *cluster = discover(two, 2, &plain, &notes);
+
+    ck_assert_int_eq(cluster->n_devices, 7);
+    ck_assert_int_eq(cluster->n_links, 42);
+    for (int k = 0; k < cluster->n_devices; k++)
+        ck_assert(notes.devices[k] && *notes.devices[k]);
+    for (int l = 0; l < cluster->n_links; l++)
+        ck_assert(notes.links[l] && *notes.links[l]);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+static const char topology[] =
+    "<cluster><device id='x' gpu='0'/><device id='y' gpu='1'/>"
+    "<link from='x' to='y' gbps='77' latency_us='3'/></cluster>";
+
+START_TEST(a_topology_counts_for_more_than_a_guess)
+{
+    mo_survey s = machine("a", 2);
+    mo_discover_options options = plain;
+    mo_cluster *cluster, *told;
+    mo_cluster_notes notes;
+
+    MUST(mo_cluster_read_memory("t.xml", topology, strlen(topology), &told,
+                                &err));
+    options.topology = told;
+    cluster = discover(&s, 1, &options, &notes);
+    ck_assert_double_eq(link_of(cluster, "gpu0", "gpu1")->gbps, 77);
+    ck_assert_int_eq(link_of(cluster, "gpu0", "gpu1")->latency_ns, 3000);
+    ck_assert_double_ne(link_of(cluster, "gpu1", "gpu0")->gbps, 77);
+    mo_cluster_free(cluster);
+    mo_cluster_free(told);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ writing */
+
+static void check_written(const mo_cluster *cluster,
+                          const mo_cluster_notes *notes)
+{
+    uint64_t before, after;
+    mo_cluster *read;
+    mo_out *out;
+    size_t size;
+    char *text;
+
+    MUST(mo_out_memory(&out, &err));
+    mo_cluster_write(cluster, notes, out);
+    text = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    ck_assert_ptr_nonnull(text);
+    MUST(mo_cluster_read_memory("w.xml", text, size, &read, &err));
+    MUST(mo_cluster_digest(cluster, &before, &err));
+    MUST(mo_cluster_digest(read, &after, &err));
+    ck_assert_msg(before == after, "another cluster was read back: %s", text);
+    for (int k = 0; k < read->n_devices; k++) {
+        const mo_device *a = &cluster->devices[k], *b = &read->devices[k];
+
+        ck_assert_int_eq(a->rank, b->rank);
+        ck_assert_int_eq(a->gpu, b->gpu);
+        ck_assert_int_eq(a->threads, b->threads);
+        ck_assert_int_eq(a->n_cpus, b->n_cpus);
+        ck_assert_pstr_eq(a->host, b->host);
+    }
+    mo_cluster_free(read);
+    free(text);
+}
+
+START_TEST(what_is_written_is_read_back)
+{
+    mo_survey two[] = { machine("a--\"<&>-", 3), machine("b", 2) };
+    mo_cluster_notes notes;
+    mo_cluster *cluster;
+
+    snprintf(two[0].gpus[0].name, MO_SURVEY_TEXT, "-- new --> <GPU> & '\"-");
+    cluster = discover(two, 2, &plain, &notes);
+    check_written(cluster, &notes);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
+START_TEST(so_are_other_clusters)
+{
+    static const char odd[] =
+        "<cluster name='odd'>"
+        "<device id='a' model='h200' launch_us='0' memory_gib='1.5'/>"
+        "<device id='b' kind='cpu' cpus='1,3-5' threads='2'/>"
+        "<device id='c' model='of my own' sms='3' reserve_bytes='1'"
+        " memory_bytes='9'/>"
+        "<link between='a b' gbps='1e-3' latency_us='1e8'/>"
+        "<link from='c' to='a' gbps='0.1' latency_us='0.001'/>"
+        "<link from='a' to='c' gbps='0.1' latency_us='0.002'/>"
+        "</cluster>";
+    mo_cluster *cluster;
+
+    MUST(mo_cluster_read_memory("o.xml", odd, strlen(odd), &cluster, &err));
+    check_written(cluster, NULL);
+    mo_cluster_free(cluster);
+    for (int i = 0; mo_builtin_clusters[i].name; i++) {
+        const char *text = mo_builtin_clusters[i].text;
+
+        MUST(mo_cluster_read_memory("b.xml", text, strlen(text), &cluster,
+                                    &err));
+        check_written(cluster, NULL);
+        mo_cluster_free(cluster);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- gathering */
+
+static mo_status gather(mo_survey *survey, mo_error *why)
+{
+    const mo_world_options options = { .patience_s = 0 };
+    mo_world *world;
+    mo_status status;
+
+    MUST(mo_transport_local.open(&options, &world, &err));
+    status = mo_survey_gather(&mo_transport_local, world, true, survey, why);
+    mo_transport_local.close(world);
+    return status;
+}
+
+START_TEST(a_survey_that_makes_no_sense_is_refused)
+{
+    mo_survey good = machine("a", 2), bad = good;
+    mo_error err = { 0 };
+
+    ck_assert_int_eq(gather(&good, &err), MO_OK);
+    bad.n_gpus = MO_SURVEY_GPUS + 1;
+    ck_assert_int_eq(gather(&bad, &err), MO_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(err.text, "rank 0"));
+    bad = good;
+    bad.version++;
+    ck_assert_int_eq(gather(&bad, &err), MO_E_INPUT);
+    bad = good;
+    memset(bad.host, 'x', sizeof bad.host);
+    ck_assert_int_eq(gather(&bad, &err), MO_E_INPUT);
+    bad = good;
+    bad.gpus[1].n_nvlinks = -1;
+    ck_assert_int_eq(gather(&bad, &err), MO_E_INPUT);
+}
+END_TEST
+
+START_TEST(this_machine_is_seen_twice_as_the_same)
+{
+    mo_survey a, b;
+    const int none[1] = { 0 };
+
+    MUST(mo_survey_make(none, 0, &a, &err));
+    MUST(mo_survey_make(none, 0, &b, &err));
+    ck_assert_int_ge(a.processors, 1);
+    ck_assert_int_ge(a.processors, a.cores);
+    ck_assert_int_eq(a.n_gpus, 0);
+    ck_assert(*a.host && *a.machine);
+    ck_assert_mem_eq(&a, &b, sizeof a);
+}
+END_TEST
+
+SUITE(discover)
+{
+    TEST(ranks_that_see_all_gpus_share_them);
+    TEST(a_rank_gets_the_gpu_that_only_it_sees);
+    TEST(machines_with_the_same_addresses_are_not_mixed_up);
+    TEST(more_ranks_than_gpus_leave_some_with_processors_alone);
+    TEST(peaks_are_the_vendors);
+    TEST(peaks_depend_on_the_precision);
+    TEST(processors_are_divided);
+    TEST(what_the_driver_does_not_tell_the_table_does);
+    TEST(no_device_at_all_is_an_error);
+    TEST(links_are_what_the_wires_are);
+    TEST(networks_are_as_fast_as_their_slower_card);
+    TEST(every_pair_is_linked_and_every_number_has_a_remark);
+    TEST(a_topology_counts_for_more_than_a_guess);
+    TEST(what_is_written_is_read_back);
+    TEST(so_are_other_clusters);
+    TEST(a_survey_that_makes_no_sense_is_refused);
+    TEST(this_machine_is_seen_twice_as_the_same);
+}

@@ -1,0 +1,466 @@
+/* The order in which ranks send and receive, against a model of how NCCL
+ * matches that: by nothing but order, with nothing kept in between. */
+#include <config.h>
+
+#include "base/random.h"
+#include "exec/runtime/joint/joint_internal.h"
+#include "exec/transport/nccl/comm_layout.h"
+#include "tests/exec/support/random_plan.h"
+#include "tests/support/suite.h"
+
+enum { RANKS = RANDOM_PLAN_DEVICES, PLANS = 10000, BATCH = 100 };
+
+/* ---- what a rank does with a plan, as the joint run has it */
+
+typedef struct rank {
+    mo_nccl_lines lines;
+    mo_run_joint joint;
+    mo_run_device devices[RANDOM_PLAN_DEVICES];
+    mo_run_device *here[RANDOM_PLAN_DEVICES];
+    mo_run_options options;
+    /* while it is played */
+    bool *done; /* by call */
+    int n_done; /* items, where one comes after the other */
+} rank;
+
+typedef struct job {
+    random_plan made;
+    const mo_plan *plan;
+    int rank_of[RANDOM_PLAN_DEVICES];
+    int n_ranks;
+    bool safe;
+    rank ranks[RANKS];
+} job;
+
+static const mo_carrier nccl;
+
+/* A world is the lines of a rank. */
+static const mo_carrier *carrier_of(mo_world *world, int transfer)
+{
+    const mo_nccl_lines *lines = (const mo_nccl_lines *) (void *) world;
+
+    return lines->line_of[transfer] >= 0 ? &nccl : NULL;
+}
+
+static const mo_transport transport = { .name = "model",
+                                        .carrier = carrier_of };
+
+static void *room(mo_arena *arena, size_t n, size_t size)
+{
+    void *memory = mo_arena_array(arena, n + 1, size);
+
+    ck_assert_ptr_nonnull(memory);
+    return memory;
+}
+
+static void seat_device(const job *j, rank *r, int d)
+{
+    const mo_plan_device *device = &j->plan->devices[d];
+    mo_run_device *run = &r->devices[d];
+
+    *run = (mo_run_device){ .plan = j->plan,
+                            .options = &r->options,
+                            .device = d,
+                            .n_actions = device->n_steps,
+                            .unit = (mo_unit *) (void *) run };
+    run->actions =
+        room(r->joint.arena, (size_t) device->n_steps, sizeof *run->actions);
+    for (int i = 0; i < device->n_steps; i++) {
+        mo_run_action *a = &run->actions[i];
+
+        *a = (mo_run_action){ .kind = device->steps[i].kind,
+                              .what = device->steps[i].what,
+                              .value = run };
+        if (a->kind != MO_STEP_COMPUTE)
+            a->sending = j->plan->transfers[a->what].from == d;
+    }
+    r->joint.seat_of[d] = r->joint.n_seats;
+    r->joint.units[d] = run->unit;
+    r->here[r->joint.n_seats++] = run;
+}
+
+static void order_rank(job *j, int which)
+{
+    static const bool is_gpu[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    rank *r = &j->ranks[which];
+    mo_run_joint *joint = &r->joint;
+
+    MUST(mo_nccl_lines_find(j->plan, j->rank_of, is_gpu, which, j->safe,
+                            &r->lines, &err));
+    r->options = (mo_run_options){ .transport = &transport,
+                                   .world = (mo_world *) (void *) &r->lines };
+    *joint = (mo_run_joint){ .plan = j->plan,
+                             .options = &r->options,
+                             .devices = r->here,
+                             .arena = mo_arena_new() };
+    ck_assert_ptr_nonnull(joint->arena);
+    joint->seat_of = room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(int));
+    joint->units = room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(mo_unit *));
+    joint->carried =
+        room(joint->arena, (size_t) j->plan->n_transfers, sizeof(bool));
+    for (int d = 0; d < j->plan->n_devices; d++) {
+        joint->seat_of[d] = MO_JOINT_NONE;
+        if (j->rank_of[d] == which)
+            seat_device(j, r, d);
+    }
+    /* All devices are GPUs. */
+    for (int t = 0; t < j->plan->n_transfers; t++)
+        joint->carried[t] = true;
+    if (joint->n_seats > 0)
+        MUST(mo_joint_order(joint, &err));
+}
+
+static void wait_rank(job *j, int which)
+{
+    mo_run_joint *joint = &j->ranks[which].joint;
+
+    if (joint->n_seats > 0)
+        MUST(mo_joint_waits(joint, &err));
+    ck_assert_int_le(joint->n_parts, 1);
+    j->ranks[which].done =
+        room(joint->arena, (size_t) joint->n_calls, sizeof(bool));
+}
+
+static void make_job(job *j, unsigned seed)
+{
+    mo_random random = { seed };
+    int n_devices = 2 + mo_random_below(&random, RANDOM_PLAN_DEVICES - 1);
+
+    memset(j, 0, sizeof *j);
+    random_plan_make(&j->made, seed, n_devices);
+    j->plan = j->made.plan;
+    j->safe = seed % 4 == 3;
+    j->n_ranks = 2 + mo_random_below(&random, n_devices - 1);
+    for (int d = 0; d < n_devices; d++)
+        j->rank_of[d] = mo_random_below(&random, j->n_ranks);
+    for (int r = 0; r < j->n_ranks; r++)
+        order_rank(j, r);
+}
+
+static void clear_job(job *j)
+{
+    for (int r = 0; r < j->n_ranks; r++) {
+        mo_nccl_lines_clear(&j->ranks[r].lines);
+        mo_arena_free(j->ranks[r].joint.arena);
+    }
+    random_plan_clear(&j->made);
+}
+
+/* ---- the model of NCCL */
+
+/* An end of a transfer that goes to another rank; or NULL. */
+static const mo_carry *far_carry(const rank *r, int call)
+{
+    const mo_carry *carry = r->joint.calls[call].carry;
+
+    return carry && carry->carrier ? carry : NULL;
+}
+
+static const mo_nccl_line *line_of(const rank *r, int call)
+{
+    return &r->lines.lines[r->lines.line_of[far_carry(r, call)->transfer]];
+}
+
+/* Has all that it must wait for been done: in its lane or port, what it waits
+ * for, and, of what NCCL carries, all before it in the same seat of a
+ * communicator? */
+static bool is_ready(const rank *r, int call)
+{
+    const mo_program_call *c = &r->joint.calls[call];
+
+    if (r->done[call])
+        return false;
+    for (int w = 0; w < c->n_waits; w++)
+        if (!r->done[c->waits[w]])
+            return false;
+    for (int before = 0; before < call; before++) {
+        if (r->done[before])
+            continue;
+        if (r->joint.tracks[before] == r->joint.tracks[call])
+            return false;
+        if (far_carry(r, call) && far_carry(r, before) &&
+            line_of(r, before)->own == line_of(r, call)->own)
+            return false;
+    }
+    return true;
+}
+
+/* The call of the rank at the other end that NCCL would match this one with:
+ * the next between these two seats.  -1: it is not ready. */
+static int find_match(const job *j, const rank *r, int call, const rank **there)
+{
+    const mo_carry *carry = far_carry(r, call);
+    const mo_nccl_line *line = line_of(r, call);
+    int other = carry->data ? carry->to : carry->from;
+
+    *there = &j->ranks[j->rank_of[other]];
+    for (int i = 0; i < (*there)->joint.n_calls; i++) {
+        const mo_carry *theirs = far_carry(*there, i);
+
+        if (!theirs || (*there)->done[i] || theirs->from != line->from ||
+            theirs->to != line->to)
+            continue;
+        return is_ready(*there, i) ? i : -1;
+    }
+    return -1;
+}
+
+typedef enum outcome { ALL_DONE, DEADLOCK, MISMATCH } outcome;
+
+/* Does the call if it can be done now, with its match. */
+static bool try_call(job *j, rank *r, int call, outcome *what)
+{
+    const rank *there = r;
+    int match = call;
+
+    if (!is_ready(r, call))
+        return false;
+    if (far_carry(r, call)) {
+        match = find_match(j, r, call, &there);
+        if (match < 0)
+            return false;
+        if (far_carry(there, match)->transfer != far_carry(r, call)->transfer)
+            *what = MISMATCH;
+    }
+    r->done[call] = there->done[match] = true;
+    return true;
+}
+
+/* All that can be done; false: there is nothing. */
+static bool step(job *j, outcome *what)
+{
+    bool moved = false;
+
+    for (int k = 0; k < j->n_ranks; k++)
+        for (int i = 0; i < j->ranks[k].joint.n_calls; i++)
+            moved |= try_call(j, &j->ranks[k], i, what);
+    return moved;
+}
+
+static bool are_all_done(const job *j)
+{
+    for (int r = 0; r < j->n_ranks; r++)
+        for (int i = 0; i < j->ranks[r].joint.n_calls; i++)
+            if (!j->ranks[r].done[i])
+                return false;
+    return true;
+}
+
+/* As programs: what does not wait runs side by side. */
+static outcome play(job *j)
+{
+    outcome what = ALL_DONE;
+
+    while (what == ALL_DONE && step(j, &what))
+        ;
+    return what == ALL_DONE && !are_all_done(j) ? DEADLOCK : what;
+}
+
+/* ---- the strictest of worlds: every rank does one thing after the other, and
+ * both ends of a transfer at the same moment */
+
+static const mo_joint_item *next_item(const rank *r)
+{
+    return r->n_done < r->joint.n_items ? &r->joint.items[r->n_done] : NULL;
+}
+
+static bool is_far(const mo_joint_item *item)
+{
+    return item && item->kind == MO_JOINT_CARRY && item->carry.carrier;
+}
+
+static int other_rank(const job *j, const mo_joint_item *item)
+{
+    return j->rank_of[item->carry.data ? item->carry.to : item->carry.from];
+}
+
+static bool try_next(job *j, rank *r)
+{
+    const mo_joint_item *item = next_item(r), *theirs;
+    rank *there;
+
+    if (!item)
+        return false;
+    if (is_far(item)) {
+        there = &j->ranks[other_rank(j, item)];
+        theirs = next_item(there);
+        if (!is_far(theirs) || theirs->carry.transfer != item->carry.transfer)
+            return false;
+        there->n_done++;
+    }
+    r->n_done++;
+    return true;
+}
+
+static outcome play_strictly(job *j)
+{
+    bool moved = true, left = false;
+
+    while (moved) {
+        moved = false;
+        for (int k = 0; k < j->n_ranks; k++)
+            moved |= try_next(j, &j->ranks[k]);
+    }
+    for (int k = 0; k < j->n_ranks; k++)
+        left |= next_item(&j->ranks[k]) != NULL;
+    return left ? DEADLOCK : ALL_DONE;
+}
+
+/* ---- claims */
+
+/* Plans of a case. */
+static int batch(void)
+{
+    return how_many(BATCH, 20);
+}
+
+START_TEST(no_plan_deadlocks)
+{
+    int n_carried = 0;
+
+    for (int i = 0; i < batch(); i++) {
+        unsigned seed = (unsigned) (_i * BATCH + i);
+        job j;
+
+        make_job(&j, seed);
+        ck_assert_msg(play_strictly(&j) == ALL_DONE, "seed %u, strictly", seed);
+        for (int r = 0; r < j.n_ranks; r++) {
+            wait_rank(&j, r);
+            for (int c = 0; c < j.ranks[r].joint.n_calls; c++)
+                n_carried += far_carry(&j.ranks[r], c) != NULL;
+        }
+        ck_assert_msg(play(&j) == ALL_DONE, "seed %u", seed);
+        clear_job(&j);
+    }
+    ck_assert_int_gt(n_carried, batch());
+}
+END_TEST
+
+/* The first two carries in a row with the same other rank change places. */
+static bool swap_two(job *j)
+{
+    for (int k = 0; k < j->n_ranks; k++) {
+        mo_run_joint *joint = &j->ranks[k].joint;
+        mo_joint_item *before = NULL;
+        int other_before = -1;
+
+        for (int i = 0; i < joint->n_items; i++) {
+            mo_joint_item *item = &joint->items[i], was;
+            int other;
+
+            if (!is_far(item))
+                continue;
+            other = other_rank(j, item);
+            if (before && other == other_before) {
+                was = *before;
+                *before = *item;
+                *item = was;
+                return true;
+            }
+            before = item;
+            other_before = other;
+        }
+    }
+    return false;
+}
+
+START_TEST(another_order_is_found_out)
+{
+    int n_swapped = 0;
+
+    for (int i = 0; i < batch(); i++) {
+        unsigned seed = (unsigned) (_i * BATCH + i);
+        job j;
+
+        make_job(&j, seed);
+        if (swap_two(&j)) {
+            n_swapped++;
+            ck_assert_msg(play_strictly(&j) == DEADLOCK, "seed %u", seed);
+        }
+        clear_job(&j);
+    }
+    ck_assert_int_gt(n_swapped, batch() / 10);
+}
+END_TEST
+
+/* Both on one line: NCCL takes one for the other. */
+static bool swap_on_a_line(job *j)
+{
+    for (int k = 0; k < j->n_ranks; k++) {
+        mo_run_joint *joint = &j->ranks[k].joint;
+
+        for (int a = 0; a < joint->n_items; a++)
+            for (int b = a + 1; b < joint->n_items; b++) {
+                mo_joint_item *x = &joint->items[a], *y = &joint->items[b];
+                mo_carry was = x->carry;
+
+                if (!is_far(x) || !is_far(y) ||
+                    x->carry.from != y->carry.from ||
+                    x->carry.to != y->carry.to)
+                    continue;
+                x->carry = y->carry;
+                y->carry = was;
+                return true;
+            }
+    }
+    return false;
+}
+
+START_TEST(values_that_change_places_are_found_out)
+{
+    int n_swapped = 0;
+
+    for (int i = 0; i < batch(); i++) {
+        unsigned seed = (unsigned) (_i * BATCH + i);
+        job j;
+
+        make_job(&j, seed);
+        if (swap_on_a_line(&j)) {
+            n_swapped++;
+            for (int r = 0; r < j.n_ranks; r++)
+                wait_rank(&j, r);
+            ck_assert_msg(play(&j) != ALL_DONE, "seed %u", seed);
+        }
+        clear_job(&j);
+    }
+    ck_assert_int_gt(n_swapped, batch() / 10);
+}
+END_TEST
+
+/* Every communicator has a seat for each that uses it, and one alone. */
+START_TEST(seats_fit_together)
+{
+    for (int i = 0; i < batch(); i++) {
+        unsigned seed = (unsigned) (_i * BATCH + i);
+        job j;
+
+        make_job(&j, seed);
+        for (int l = 0; l < j.ranks[0].lines.n; l++) {
+            const mo_nccl_line *line = &j.ranks[0].lines.lines[l];
+            const mo_nccl_lines *sends = &j.ranks[j.rank_of[line->from]].lines;
+            const mo_nccl_lines *receives = &j.ranks[j.rank_of[line->to]].lines;
+            const mo_nccl_line *out = &sends->lines[l];
+            const mo_nccl_line *in = &receives->lines[l];
+            const mo_nccl_seat *a = &sends->seats[out->own];
+            const mo_nccl_seat *b = &receives->seats[in->own];
+
+            ck_assert_int_eq(a->device, line->from);
+            ck_assert_int_eq(b->device, line->to);
+            ck_assert_int_eq(a->id, b->id);
+            ck_assert_int_eq(a->n_seats, b->n_seats);
+            ck_assert_int_eq(out->peer, b->seat);
+            ck_assert_int_eq(in->peer, a->seat);
+            ck_assert_int_ne(a->seat, b->seat);
+        }
+        clear_job(&j);
+    }
+}
+END_TEST
+
+SUITE(nccl_plans)
+{
+    SOME(no_plan_deadlocks, PLANS / BATCH, 1);
+    SOME(another_order_is_found_out, 3, 1);
+    SOME(values_that_change_places_are_found_out, 3, 1);
+    SOME(seats_fit_together, 3, 1);
+}

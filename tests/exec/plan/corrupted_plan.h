@@ -1,0 +1,49 @@
+/*
+ * victim.h - a plan that is broken, and that the verifier must refuse then.
+ *
+ *     static bool drops_a_call(victim *v) { ... }
+ *     static const plan_breach breaches[] = { BREACH(drops_a_call) };
+ *
+ *     victim_check(&breaches[0]);
+ */
+#ifndef MO_TESTS_EXEC_PLAN_CORRUPTED_PLAN_H
+#define MO_TESTS_EXEC_PLAN_CORRUPTED_PLAN_H
+
+#include <stdbool.h>
+
+#include "exec/plan/plan.h"
+#include "tests/support/graphs.h"
+
+enum { VICTIM_DEVICES = 3 };
+
+typedef struct victim {
+    mo_plan *plan; /* not its own */
+    test_random random;
+} victim;
+
+/* A way to break a plan; false: this one has nothing to break so. */
+typedef struct plan_breach {
+    const char *what;
+    bool (*breaks)(victim *v);
+} plan_breach;
+
+#define BREACH(name)                                                           \
+    {                                                                          \
+#name, name                                                            \
+    }
+
+/* By chance. */
+int victim_below(victim *v, int bound);
+
+/* A random step of that kind; false when there is none. */
+bool victim_find(victim *v, mo_step_kind kind, int *device, int *step);
+
+mo_plan_step *victim_step(victim *v, int device, int step);
+
+/* The same, or NULL when there is none. */
+mo_plan_step *victim_any(victim *v, mo_step_kind kind);
+
+/* Breaks random plans so, and holds that each is refused. */
+void victim_check(const plan_breach *breach);
+
+#endif

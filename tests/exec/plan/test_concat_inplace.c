@@ -1,0 +1,262 @@
+/* tags: no-valgrind */
+/* Claims of exec/plan/passes/concat_inplace.h: results that are joined are made where they will
+ * lie, what comes out is the same, and the verifier sees what goes wrong. */
+#include "exec/plan/passes/concat_inplace.h"
+
+#include "exec/plan/verify/verify.h"
+#include "tests/exec/support/plan_runner.h"
+#include "tests/support/suite.h"
+
+static const bool everywhere[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+
+static int n_parts(const mo_plan *plan)
+{
+    int n = 0;
+
+    for (int v = 0; v < plan->n_values; v++)
+        n += plan->values[v].part != NULL;
+    return n;
+}
+
+static int n_boxes(const mo_plan *plan)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        if (plan->calls[c].call.kind == MO_CALL_COPY)
+            n += plan->calls[c].call.u.copy.n_boxes;
+    return n;
+}
+
+/* The plan of a network, nested or not. */
+static mo_plan *plan_of(random_plan *r, const bool *nest)
+{
+    mo_plan *plan = NULL;
+
+    r->source.fuse = r->source.layout = true;
+    r->source.nest = nest;
+    MUST(mo_plan_make(&r->source, &plan, &err));
+    return plan;
+}
+
+START_TEST(nested_plans_compute_the_same)
+{
+    unsigned seed = (unsigned) _i;
+    random_plan r;
+    mo_run_result flat = { 0 }, nested = { 0 };
+    mo_plan *without, *with;
+
+    random_plan_of(&r, random_picture(seed), random_picture(seed), NULL, seed,
+                   1 + _i % 3);
+    without = plan_of(&r, NULL);
+    with = plan_of(&r, everywhere);
+    MUST(mo_plan_verify(with, &err));
+    ck_assert_int_eq(n_parts(without), 0);
+    ck_assert_int_eq(n_boxes(with), n_boxes(without) - n_parts(with));
+    plan_runner_result(without, seed, &flat);
+    plan_runner_result(with, seed, &nested);
+    check_outputs_equal(&nested, &flat, _i);
+    mo_run_result_clear(&nested);
+    mo_run_result_clear(&flat);
+    mo_plan_free(with);
+    mo_plan_free(without);
+    random_plan_clear(&r);
+}
+END_TEST
+
+/* ---- ways to break a nested plan ---- */
+
+typedef struct victim {
+    mo_plan *plan;
+    int value; /* the last one that is a part */
+    mo_plan_part part;
+    mo_call *maker, *reader;
+} victim;
+
+static bool makes(const mo_call *call, int value)
+{
+    return call->n_out > 0 && call->out[0] == value;
+}
+
+/* False when nothing is nested. */
+static bool find_victim(mo_plan *plan, victim *v)
+{
+    *v = (victim){ .plan = plan, .value = -1 };
+    for (int i = 0; i < plan->n_values; i++)
+        if (plan->values[i].part)
+            v->value = i;
+    if (v->value < 0)
+        return false;
+    v->part = *plan->values[v->value].part;
+    plan->values[v->value].part = &v->part;
+    for (int c = 0; c < plan->n_calls; c++) {
+        if (makes(&plan->calls[c].call, v->value))
+            v->maker = &plan->calls[c].call;
+        if (makes(&plan->calls[c].call, v->part.of))
+            v->reader = &plan->calls[c].call;
+    }
+    return true;
+}
+
+static mo_plan_value *value_of(victim *v)
+{
+    return &v->plan->values[v->value];
+}
+
+static void is_no_part_at_all(victim *v)
+{
+    value_of(v)->part = NULL;
+}
+
+static void lies_beside(victim *v)
+{
+    value_of(v)->offset += 4;
+}
+
+static void lies_in_nothing(victim *v)
+{
+    v->part.of = v->plan->n_values;
+}
+
+static void lies_in_itself(victim *v)
+{
+    v->part.of = v->value;
+}
+
+static void hangs_over(victim *v)
+{
+    v->part.at += v->plan->values[v->part.of].desc.shape.dims[1];
+}
+
+static void lies_plain(victim *v)
+{
+    value_of(v)->channels_last = false;
+}
+
+static void is_made_densely(victim *v)
+{
+    v->maker->u.conv.pitch = 0;
+}
+
+static void is_made_too_far_apart(victim *v)
+{
+    v->maker->u.conv.pitch++;
+}
+
+static void is_made_in_groups(victim *v)
+{
+    v->maker->u.conv.groups = 2;
+}
+
+static void is_made_by_another(victim *v)
+{
+    v->maker->kind = MO_CALL_POOL;
+}
+
+static void is_given_out(victim *v)
+{
+    v->plan->outputs[0].value = v->value;
+}
+
+static void is_read_by_another(victim *v)
+{
+    v->reader->kind = MO_CALL_SOFTMAX;
+}
+
+static void fills_with_a_part(victim *v)
+{
+    for (int i = 0; i < v->reader->n_in; i++)
+        if (v->reader->in[i] == v->value)
+            v->reader->u.copy.fill_in = i;
+}
+
+static void is_overwritten(victim *v)
+{
+    static mo_copy_box box;
+    const mo_shape *shape = &value_of(v)->desc.shape;
+    mo_access at = { 0 };
+    int64_t stride = v->plan->values[v->part.of].desc.shape.dims[1];
+
+    at.stride[1] = 1;
+    for (int d = shape->rank - 1; d >= 0; d--)
+        if (d != 1) {
+            at.stride[d] = stride;
+            stride *= shape->dims[d];
+        }
+    box = (mo_copy_box){ .from = MO_COPY_FILL,
+                         .rank = shape->rank,
+                         .out_offset = v->part.at };
+    memcpy(box.extent, shape->dims, sizeof box.extent);
+    memcpy(box.out_stride, at.stride, sizeof box.out_stride);
+    v->reader->u.copy.boxes = &box;
+    v->reader->u.copy.n_boxes = 1;
+}
+
+static void runs_beside_others(victim *v)
+{
+    v->plan->devices[value_of(v)->device].n_lanes = 2;
+}
+
+static void is_a_constant_as_well(victim *v)
+{
+    static mo_dense constant;
+
+    constant.desc = value_of(v)->desc;
+    constant.data = &constant;
+    value_of(v)->constant = &constant;
+}
+
+static const struct {
+    const char *what;
+    void (*breaks)(victim *v);
+} ways[] = {
+#define WAY(name)                                                              \
+    {                                                                          \
+#name, name                                                            \
+    }
+    WAY(is_no_part_at_all),  WAY(lies_beside),
+    WAY(lies_in_nothing),    WAY(lies_in_itself),
+    WAY(hangs_over),         WAY(lies_plain),
+    WAY(is_made_densely),    WAY(is_made_too_far_apart),
+    WAY(is_made_in_groups),  WAY(is_made_by_another),
+    WAY(is_given_out),       WAY(is_read_by_another),
+    WAY(fills_with_a_part),  WAY(is_overwritten),
+    WAY(runs_beside_others), WAY(is_a_constant_as_well),
+#undef WAY
+};
+
+enum { WANTED = 6, MAX_SEEDS = 300 };
+
+START_TEST(broken_parts_are_refused)
+{
+    int n = 0;
+
+    for (unsigned seed = 0; seed < MAX_SEEDS && n < WANTED; seed++) {
+        random_plan r;
+        mo_plan *plan;
+        mo_error why = { 0 };
+        victim v;
+
+        random_plan_of(&r, random_picture(seed), random_picture(seed), NULL,
+                       seed, 1);
+        plan = plan_of(&r, everywhere);
+        if (find_victim(plan, &v)) {
+            MUST(mo_plan_verify(plan, &err));
+            ways[_i].breaks(&v);
+            ck_assert_msg(mo_plan_verify(plan, &why) == MO_E_INPUT,
+                          "seed %u: a part that %s is not refused", seed,
+                          ways[_i].what);
+            n++;
+        }
+        mo_plan_free(plan);
+        random_plan_clear(&r);
+    }
+    ck_assert_msg(n == WANTED, "only %d plans have parts", n);
+}
+END_TEST
+
+SUITE(nest)
+{
+    SOME(nested_plans_compute_the_same, 200, 20);
+    EACH(broken_parts_are_refused, COUNT(ways));
+}

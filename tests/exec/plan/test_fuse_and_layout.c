@@ -1,0 +1,146 @@
+/* tags: no-valgrind threads */
+/* Claims of exec/plan: a plan whose calls are fused, or whose pictures lie
+ * channels last, verifies, is smaller, and computes the same. */
+#include "exec/plan/verify/verify.h"
+#include "tests/exec/support/plan_runner.h"
+#include "tests/support/suite.h"
+
+static int n_last(const mo_plan *plan)
+{
+    int n = 0;
+
+    for (int v = 0; v < plan->n_values; v++)
+        n += plan->values[v].channels_last;
+    return n;
+}
+
+static int n_epilogues(const mo_plan *plan)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        n += plan->calls[c].call.after != NULL;
+    return n;
+}
+
+/* The network of the seed on so many devices, made again with these passes. */
+static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
+                         const mo_run_result *plain)
+{
+    mo_run_result result = { 0 };
+    mo_plan *plan = NULL;
+    mo_error why = { 0 };
+
+    r->source.fuse = fuse;
+    r->source.layout = layout;
+    MUST(mo_plan_make(&r->source, &plan, &err));
+    ck_assert_msg(mo_plan_verify(plan, &why) == MO_OK, "seed %d: %s", seed,
+                  why.text);
+    if (!layout)
+        ck_assert_int_le(plan->n_calls, r->plan->n_calls);
+    plan_runner_result(plan, (unsigned) seed, &result);
+    check_outputs_close(&result, plain, 1e-5, seed);
+    mo_run_result_clear(&result);
+    mo_plan_free(plan);
+}
+
+START_TEST(passes_change_nothing_that_comes_out)
+{
+    static const bool keen[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    unsigned seed = (unsigned) _i;
+    random_plan r;
+    mo_run_result plain = { 0 };
+
+    random_plan_of(&r, random_picture(seed), random_picture(seed), NULL, seed,
+                   1 + _i % 3);
+    plan_runner_result(r.plan, seed, &plain);
+    check_passes(&r, _i, true, false, &plain);
+    check_passes(&r, _i, false, true, &plain);
+    check_passes(&r, _i, true, true, &plain);
+    r.source.keen = keen;
+    check_passes(&r, _i, true, false, &plain);
+    check_passes(&r, _i, true, true, &plain);
+    r.source.as_placed = true;
+    check_passes(&r, _i, true, true, &plain);
+    mo_run_result_clear(&plain);
+    random_plan_clear(&r);
+}
+END_TEST
+
+/* Over many networks both passes find something to do. */
+START_TEST(passes_do_something)
+{
+    int fused = 0, laid = 0;
+
+    for (unsigned seed = 0; seed < 20; seed++) {
+        random_plan r;
+        mo_plan *plan = NULL;
+
+        random_plan_of(&r, random_picture(seed), random_picture(seed), NULL,
+                       seed, 1);
+        r.source.fuse = r.source.layout = true;
+        MUST(mo_plan_make(&r.source, &plan, &err));
+        fused += n_epilogues(plan);
+        laid += n_last(plan);
+        mo_plan_free(plan);
+        random_plan_clear(&r);
+    }
+    ck_assert_int_gt(fused, 5);
+    ck_assert_int_gt(laid, 100);
+}
+END_TEST
+
+/* Of ops that have a time of their own. */
+static int n_timed(const mo_plan *plan)
+{
+    int n = 0;
+
+    for (int i = 0; i < plan->n_items; i++)
+        for (int c = 0; c < plan->n_calls; c++)
+            if (plan->calls[c].timed_as == i) {
+                n++;
+                break;
+            }
+    return n;
+}
+
+static int n_timed_of(random_plan *r)
+{
+    mo_plan *plan = NULL;
+    int n;
+
+    MUST(mo_plan_make(&r->source, &plan, &err));
+    n = n_timed(plan);
+    mo_plan_free(plan);
+    return n;
+}
+
+START_TEST(ops_that_are_placed_apart_have_a_time_each)
+{
+    static const bool keen[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    int lost = 0;
+
+    for (unsigned seed = 0; seed < 20; seed++) {
+        random_plan r;
+        int plain;
+
+        random_plan_of(&r, random_picture(seed), random_picture(seed), NULL,
+                       seed, 1);
+        plain = n_timed(r.plan);
+        r.source.fuse = true;
+        r.source.keen = keen;
+        lost += plain - n_timed_of(&r);
+        r.source.as_placed = true;
+        ck_assert_msg(n_timed_of(&r) == plain, "seed %u", seed);
+        random_plan_clear(&r);
+    }
+    ck_assert_int_gt(lost, 20);
+}
+END_TEST
+
+SUITE(improve)
+{
+    SOME(passes_change_nothing_that_comes_out, 300, 20);
+    TEST(passes_do_something);
+    TEST(ops_that_are_placed_apart_have_a_time_each);
+}

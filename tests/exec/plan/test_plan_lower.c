@@ -1,0 +1,411 @@
+/* Claims of exec/plan/plan.h on networks small enough to see through. */
+#include "exec/plan/plan.h"
+
+#include <stdio.h>
+
+#include "exec/plan/value_table.h"
+#include "exec/plan/verify/verify.h"
+#include "ingest/zoo.h"
+#include "tests/support/graphs.h"
+#include "tests/exec/support/random_plan.h"
+#include "tests/support/suite.h"
+
+/* ---- plans out of a few words ---- */
+
+#define TIMES  "* t.A=10 t.B=10 t.C=10; *>* bytes=16; "
+#define F32    " dtype=f32 shape=2,2 "
+#define INPUT  " op=Parameter" F32
+#define RELU   " op=ReLU" F32
+#define RESULT " op=Result "
+
+enum { MAX_TOLD = 8 };
+
+typedef struct plan_case {
+    mo_graph *fine;
+    problem problem;
+    mo_schedule *schedule;
+    mo_constants *constants;
+    mo_plan *plan; /* or NULL, and why */
+    mo_error why;
+    char told[MAX_TOLD][200];
+    int n_told, lines[MAX_TOLD];
+} plan_case;
+
+static void note(void *context, int line, const char *what)
+{
+    plan_case *c = context;
+
+    ck_assert_int_lt(c->n_told, MAX_TOLD);
+    c->lines[c->n_told] = line;
+    snprintf(c->told[c->n_told++], sizeof *c->told, "%s", what);
+}
+
+/* "x=A a=B": the rest is on A. */
+static void place(const plan_case *c, const char *placement, int *device)
+{
+    for (int i = 0; i < c->problem.x->n; i++) {
+        char word[64];
+        const char *at;
+
+        snprintf(word, sizeof word, " %s=", c->problem.x->op_names[i]);
+        at = strstr(placement, word);
+        device[i] = at ? at[strlen(word)] - 'A' : 0;
+    }
+}
+
+/* Cleans up what the last case left. */
+static void plan_clear(plan_case *c)
+{
+    mo_plan_free(c->plan);
+    mo_constants_free(c->constants);
+    mo_schedule_free(c->schedule);
+    problem_clear(&c->problem);
+    mo_graph_free(c->fine);
+    memset(c, 0, sizeof *c);
+}
+
+static void plan_try(plan_case *c, const char *graph, const char *placement)
+{
+    const mo_constants_options options = { .seed = 1 };
+    const mo_regime regime = { .memory = MO_MEMORY_NONE,
+                               .tensors = MO_TENSORS_ONCE };
+    mo_plan_source source = { .cannot = note, .context = c };
+    int device[64];
+
+    memset(c, 0, sizeof *c);
+    problem_make(&c->problem, graph,
+                 "A; B; C; A-B gbps=8; B-C gbps=8; "
+                 "A-C gbps=8",
+                 NULL);
+    c->fine = problem_graph(graph);
+    ck_assert_int_le(c->problem.x->n, COUNT(device));
+    place(c, placement, device);
+    MUST(mo_schedule_new(c->problem.x, &regime, device, &c->schedule, &err));
+    MUST(mo_schedule_shift(c->problem.x, c->schedule, &err));
+    MUST(mo_constants_new(c->fine, &options, &c->constants, &err));
+    source.fine = c->fine;
+    source.placed = c->problem.g;
+    source.instance = c->problem.x;
+    source.schedule = c->schedule;
+    source.constants = c->constants;
+    mo_plan_make(&source, &c->plan, &c->why);
+}
+
+static void plan_make(plan_case *c, const char *graph, const char *placement)
+{
+    plan_try(c, graph, placement);
+    ck_assert_msg(c->plan != NULL, "%s", c->why.text);
+    MUST(mo_plan_verify(c->plan, &err));
+}
+
+/* The steps of a device: "receive x, relu, await x". */
+static const char *steps_of(const plan_case *c, int device)
+{
+    static const char *const words[] = { "", "send ", "receive ", "await " };
+    static char text[512];
+    const mo_plan *plan = c->plan;
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int s = 0; s < plan->devices[device].n_steps; s++) {
+        const mo_plan_step *it = &plan->devices[device].steps[s];
+        const char *name =
+            it->kind == MO_STEP_COMPUTE
+                ? plan->items[plan->calls[it->what].item].name
+                : plan->values[plan->transfers[it->what].from_value].name;
+
+        n += (size_t) snprintf(text + n, sizeof text - n, "%s%s%s",
+                               s > 0 ? ", " : "", words[it->kind], name);
+    }
+    return text;
+}
+
+/* ---- what is sent, and when ---- */
+
+/* b1 runs on B while a1 is sent there, and a2 on A: both ends begin first. */
+START_TEST(what_is_sent_during_an_op_is_begun_before_it)
+{
+    plan_case c;
+
+    plan_make(&c,
+              "* t.A=10 t.B=25 t.C=10; *>* bytes=16; x" INPUT "; y" INPUT
+              "; a1" RELU "; a2" RELU "; b1" RELU "; b2 op=Add" F32 "; r" RESULT
+              "; s" RESULT
+              "; x>a1 dst_port=0; a1>a2 dst_port=0; y>b1 dst_port=0; "
+              "a1>b2 dst_port=0; b1>b2 dst_port=1; b2>r dst_port=0; "
+              "a2>s dst_port=0",
+              " y=B b1=B b2=B r=B");
+    ck_assert_str_eq(steps_of(&c, 0), "a1, send a1, a2, await a1");
+    ck_assert_str_eq(steps_of(&c, 1), "receive a1, b1, await a1, b2");
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(a_view_and_what_it_shows_are_sent_once)
+{
+    plan_case c;
+
+    plan_make(&c,
+              TIMES "x" INPUT "; a" RELU "; v op=Reshape dtype=f32 shape=4,1 "
+                    "attrs={\"values\":\"1:4,1\"}; p" RELU
+                    "; q op=ReLU dtype=f32 shape=4,1; r" RESULT "; s" RESULT
+                    "; x>a; a>v dst_port=0; a>p; v>q; p>r; q>s",
+              " p=B q=B r=B s=B");
+    ck_assert_int_eq(c.plan->n_transfers, 1);
+    plan_clear(&c);
+}
+END_TEST
+
+/* A view has a device of its own, from where it is sent on. */
+START_TEST(what_was_brought_is_passed_on)
+{
+    plan_case c;
+
+    plan_make(&c,
+              TIMES "x" INPUT "; a" RELU "; v op=Reshape dtype=f32 shape=4,1 "
+                    "attrs={\"values\":\"1:4,1\"}; q op=ReLU dtype=f32 "
+                    "shape=4,1; r" RESULT "; x>a; a>v dst_port=0; v>q; q>r",
+              " v=B q=C r=C");
+    ck_assert_int_eq(c.plan->n_transfers, 2);
+    ck_assert_str_eq(steps_of(&c, 0), "a, send a, await a");
+    ck_assert_str_eq(steps_of(&c, 1), "receive a, await a, send a, await a");
+    ck_assert_str_eq(steps_of(&c, 2), "receive a, await a, q");
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(a_placed_input_is_fed_there_and_sent)
+{
+    plan_case c;
+    const mo_plan_input *input;
+
+    plan_make(&c, TIMES "x" INPUT "; a" RELU "; r" RESULT "; x>a; a>r",
+              " x=B a=C r=C");
+    input = &c.plan->inputs[0];
+    ck_assert_int_eq(input->n_values, 1);
+    ck_assert_int_eq(c.plan->values[input->values[0]].device, 1);
+    ck_assert_str_eq(steps_of(&c, 1), "send x, await x");
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(a_placed_result_is_sent_there)
+{
+    plan_case c;
+
+    plan_make(&c, TIMES "x" INPUT "; a" RELU "; r" RESULT "; x>a; a>r", " r=C");
+    ck_assert_int_eq(c.plan->values[c.plan->outputs[0].value].device, 2);
+    ck_assert_str_eq(steps_of(&c, 2), "receive a, await a");
+    plan_clear(&c);
+}
+END_TEST
+
+/* ---- what goes in and comes out ---- */
+
+START_TEST(inputs_and_outputs_stand_by_their_index)
+{
+    plan_case c;
+
+    plan_make(&c,
+              TIMES "x" INPUT "attrs={\"index\":1}; y" INPUT
+                    "attrs={\"index\":0}; a" RELU "; b" RELU "; r" RESULT
+                    "attrs={\"index\":1}; s" RESULT
+                    "attrs={\"index\":0}; x>a; y>b; a>r; b>s",
+              "");
+    ck_assert_str_eq(c.plan->inputs[0].name, "y");
+    ck_assert_str_eq(c.plan->inputs[1].name, "x");
+    ck_assert_str_eq(c.plan->outputs[0].name, "s");
+    ck_assert_str_eq(c.plan->outputs[1].name, "r");
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(without_results_what_nobody_reads_is_put_out)
+{
+    plan_case c;
+
+    plan_make(&c, TIMES "x" INPUT "; a" RELU "; b" RELU "; x>a; a>b", "");
+    ck_assert_int_eq(c.plan->n_outputs, 1);
+    ck_assert_str_eq(c.plan->outputs[0].name, "b");
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(marked_outputs_are_put_out_and_the_rest_is_not_computed)
+{
+    plan_case c;
+
+    plan_make(&c, TIMES "x" INPUT "; a" RELU "output=true; b" RELU "; x>a; a>b",
+              "");
+    ck_assert_int_eq(c.plan->n_outputs, 1);
+    ck_assert_str_eq(c.plan->outputs[0].name, "a");
+    ck_assert_str_eq(steps_of(&c, 0), "a");
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(inputs_and_constants_may_be_put_out_at_once)
+{
+    plan_case c;
+
+    plan_make(&c,
+              TIMES "x" INPUT "; w op=Const" F32
+                    "constant=true attrs={\"value\":\"3\"}; r" RESULT
+                    "attrs={\"index\":0}; s" RESULT
+                    "attrs={\"index\":1}; x>r; w>s",
+              " s=B");
+    ck_assert_int_eq(c.plan->n_calls, 0);
+    ck_assert_int_eq(c.plan->values[c.plan->outputs[0].value].input, 0);
+    ck_assert_ptr_nonnull(c.plan->values[c.plan->outputs[1].value].constant);
+    plan_clear(&c);
+}
+END_TEST
+
+/* What a shape is made of is known before anything runs. */
+START_TEST(shapes_are_not_computed)
+{
+    plan_case c;
+    const mo_plan_value *value;
+
+    plan_make(&c,
+              TIMES "x" INPUT "; a" RELU "; s op=ShapeOf dtype=i64 shape=2; "
+                    "t op=Add dtype=i64 shape=2; r" RESULT
+                    "; x>a; a>s; s>t; s>t; t>r",
+              " s=B t=C r=B");
+    value = &c.plan->values[c.plan->outputs[0].value];
+    ck_assert_int_eq(c.plan->n_calls, 0);
+    ck_assert_ptr_nonnull(value->constant);
+    ck_assert_int_eq(mo_dense_int(value->constant, 0), 4);
+    plan_clear(&c);
+}
+END_TEST
+
+/* ---- what cannot be run ---- */
+
+static const struct {
+    const char *graph, *why;
+} refused[] = {
+    { "a op=Nonesuch" F32, "op 'a' (Nonesuch): there is no such operator" },
+    { "a" F32, "op 'a' (no type): nobody knows what it does" },
+    { "a op=ReLU", "op 'a' (ReLU): its outputs have no shapes" },
+    { "a op=ReLU shape=2,2", "its output 0 has no fixed shape, or a dtype" },
+    { "a op=ReLU shape=2,2 dtype=string", "a dtype that cannot be run" },
+    { "a op=Const" F32, "it is not marked as a constant" },
+    { "a op=MatMul" F32 "; y" INPUT "; y>a", "nothing tells its inputs apart" },
+    { "a op=Add" F32 "; y" INPUT "; y>a dst_port=7", "it has an input 7" },
+    { "a op=Add" F32 "; y" INPUT "; y>a dst_port=left", "has a name" },
+    { "a op=Subtract" F32 "; y" INPUT "; y>a dst_port=0; y>a dst_port=0",
+      "two edges say that they are input 0" },
+    { "a op=Add" F32 "attrs={\"weights\":\"x\"}", "is not PORT:..." },
+    { "a op=Add" F32 "attrs={\"values\":\"causal\"}", "is not PORT:..." },
+    { "a op=Add" F32 "attrs={\"values\":\"1:1,zwei\"}", "'zwei' is no number" },
+};
+
+START_TEST(ops_that_cannot_be_run_are_told)
+{
+    char graph[512];
+    plan_case c;
+
+    snprintf(graph, sizeof graph, "%sx%s; %s; x>a", TIMES, INPUT,
+             refused[_i].graph);
+    plan_try(&c, graph, "");
+    ck_assert_ptr_null(c.plan);
+    ck_assert_msg(strstr(c.why.text, refused[_i].why), "%s", c.why.text);
+    ck_assert_int_eq(c.n_told, 1);
+    ck_assert_str_eq(c.told[0], c.why.text);
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(all_of_them_are_told)
+{
+    plan_case c;
+
+    plan_try(&c,
+             TIMES "x" INPUT "; a op=Foo" F32 "; b" RELU "; c op=Bar" F32
+                   "; x>a; a>b; b>c",
+             "");
+    ck_assert_ptr_null(c.plan);
+    ck_assert_int_eq(c.n_told, 2);
+    ck_assert_int_eq(c.why.status, MO_E_SUPPORT);
+    ck_assert_str_eq(c.why.text,
+                     "2 ops cannot be run; the first: op 'a' (Foo): "
+                     "there is no such operator to run");
+    ck_assert_int_gt(c.lines[1], c.lines[0]);
+    plan_clear(&c);
+}
+END_TEST
+
+START_TEST(inputs_without_numbers_are_taken_where_their_order_means_nothing)
+{
+    plan_case c;
+
+    plan_make(
+        &c, TIMES "x" INPUT "; y" INPUT "; a op=Multiply" F32 "; x>a; y>a", "");
+    ck_assert_int_eq(c.plan->calls[0].call.n_in, 2);
+    plan_clear(&c);
+}
+END_TEST
+
+/* ---- the zoo ---- */
+
+static mo_graph *zoo(void)
+{
+    const mo_zoo_config config = { .name = "zoo",
+                                   .layers = 3,
+                                   .hidden = 64,
+                                   .heads = 4,
+                                   .tokens = 16,
+                                   .batch = 2,
+                                   .dtype = "f32" };
+    mo_graph *g = NULL;
+
+    MUST(mo_zoo_build(&config, &g, &err));
+    return g;
+}
+
+/* How many constants a device has that are like a causal mask. */
+static int count_masks(const mo_plan *plan, int device)
+{
+    const mo_desc mask = { MO_F32, { 2, { 16, 16 } } };
+    int n = 0;
+
+    for (int v = 0; v < plan->n_values; v++)
+        n += plan->values[v].constant && plan->values[v].device == device &&
+             mo_desc_equal(&plan->values[v].desc, &mask);
+    return n;
+}
+
+START_TEST(networks_of_the_zoo_have_input_weights_and_output)
+{
+    random_plan r;
+
+    random_plan_of(&r, zoo(), zoo(), NULL, (unsigned) _i,
+                   1 + _i % RANDOM_PLAN_DEVICES);
+    MUST(mo_plan_verify(r.plan, &err));
+    ck_assert_int_eq(r.plan->n_inputs, 1);
+    ck_assert_str_eq(r.plan->inputs[0].name, "input");
+    ck_assert_int_eq(r.plan->n_outputs, 1);
+    for (int d = 0; d < r.plan->n_devices; d++)
+        ck_assert_int_le(count_masks(r.plan, d), 1);
+    random_plan_clear(&r);
+}
+END_TEST
+
+SUITE(plan_lower)
+{
+    TEST(what_is_sent_during_an_op_is_begun_before_it);
+    TEST(a_view_and_what_it_shows_are_sent_once);
+    TEST(what_was_brought_is_passed_on);
+    TEST(a_placed_input_is_fed_there_and_sent);
+    TEST(a_placed_result_is_sent_there);
+    TEST(inputs_and_outputs_stand_by_their_index);
+    TEST(without_results_what_nobody_reads_is_put_out);
+    TEST(marked_outputs_are_put_out_and_the_rest_is_not_computed);
+    TEST(inputs_and_constants_may_be_put_out_at_once);
+    TEST(shapes_are_not_computed);
+    EACH(ops_that_cannot_be_run_are_told, COUNT(refused));
+    TEST(all_of_them_are_told);
+    TEST(inputs_without_numbers_are_taken_where_their_order_means_nothing);
+    EACH(networks_of_the_zoo_have_input_weights_and_output, 8);
+}

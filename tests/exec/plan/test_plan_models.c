@@ -1,0 +1,125 @@
+/* tags: no-valgrind */
+/*
+ * Plans of real networks, whole and coarsened, on one device and on several:
+ * they verify, and their arenas are hardly larger than what lives at one time.
+ * The files are looked for in the folder MOIRAI_DATA; values that are missing
+ * are made up.
+ */
+#include <stdio.h>
+
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/schedule/offsets.h"
+#include "exec/plan/verify/verify.h"
+#include "ingest/read.h"
+#include "tests/exec/support/random_plan.h"
+#include "tests/support/suite.h"
+
+static const char *const models[] = {
+    "runnable/squeezenet1_1/model.xml",
+    "runnable/small_regnet/model.xml",
+    "runnable/small_swin/model.xml",
+    "runnable/small_bert/model.xml",
+    "runnable/small_gpt2/model.xml",
+    "runnable/small_trunk/model.xml",
+    "openvino/resnet50.xml",
+    "openvino/googlenet.xml",
+    "openvino/mobilenet_v3_large.xml",
+    "openvino/swin_t.xml",
+    "openvino/esmfold_trunk4_64.xml",
+    "openvino/gpt2_512.xml",
+    "openvino/bert_base_128.xml",
+};
+
+static char data[3072];
+
+static mo_graph *read_model(int model)
+{
+    char path[4096];
+    mo_graph *g = NULL;
+
+    snprintf(path, sizeof path, "%s/%s", data, models[model]);
+    MUST(mo_read_graph(path, NULL, &g, NULL, &err));
+    return g;
+}
+
+static int64_t rounded(int64_t bytes)
+{
+    return (bytes + MO_PACK_ALIGN - 1) / MO_PACK_ALIGN * MO_PACK_ALIGN;
+}
+
+/* The most that lives on a device at one time: changes by step, added up. */
+static int64_t most_alive(const mo_plan *plan, const mo_life *lives, int device)
+{
+    int n = plan->devices[device].n_steps;
+    int64_t *change = calloc((size_t) n + 3, sizeof *change);
+    int64_t now = 0, most = 0;
+
+    ck_assert_ptr_nonnull(change);
+    for (int v = 0; v < plan->n_values; v++)
+        if (plan->values[v].device == device && mo_life_is_any(&lives[v])) {
+            int64_t bytes = rounded(mo_desc_bytes(&plan->values[v].desc));
+
+            change[lives[v].begin + 1] += bytes;
+            change[lives[v].end + 2] -= bytes;
+        }
+    for (int s = 0; s < n + 3; s++) {
+        now += change[s];
+        most = now > most ? now : most;
+    }
+    free(change);
+    return most;
+}
+
+static void check_memory(const mo_plan *plan, const char *model)
+{
+    mo_life *lives = NULL;
+
+    MUST(mo_lives_find(plan, &lives, &err));
+    for (int d = 0; d < plan->n_devices; d++) {
+        int64_t bytes = plan->devices[d].arena_bytes;
+        int64_t most = most_alive(plan, lives, d);
+
+        printf("%s on %d: device %s: %lld bytes, %.4f of what lives\n", model,
+               plan->n_devices, plan->devices[d].id, (long long) bytes,
+               most > 0 ? (double) bytes / (double) most : 1.0);
+        ck_assert_int_ge(bytes, most);
+        ck_assert_msg((double) bytes <= 1.05 * (double) most + 64, "%s", model);
+    }
+    free(lives);
+}
+
+static void check_plan(random_plan *r, const char *name)
+{
+    mo_error err = { 0 };
+
+    ck_assert_msg(mo_plan_verify(r->plan, &err) == MO_OK, "%s: %s", name,
+                  err.text);
+    check_memory(r->plan, name);
+    random_plan_clear(r);
+}
+
+START_TEST(plans_of_models_verify_and_are_small)
+{
+    int model = _i / 2, n_devices = _i % 2 ? RANDOM_PLAN_DEVICES : 1;
+    char folder[4096];
+    random_plan r;
+
+    snprintf(folder, sizeof folder, "%s/%s", data, models[model]);
+    *strrchr(folder, '/') = '\0';
+    random_plan_of(&r, read_model(model), read_model(model), folder,
+                   /* seed */ (unsigned) (_i + model), n_devices);
+    check_plan(&r, models[model]);
+}
+END_TEST
+
+SUITE(plan_models)
+{
+    const char *given = getenv("MOIRAI_DATA");
+
+    if (!given) {
+        puts("skipped: the environment has no MOIRAI_DATA");
+        exit(77);
+    }
+    snprintf(data, sizeof data, "%s", given);
+    EACH(plans_of_models_verify_and_are_small, 2 * COUNT(models));
+}

@@ -1,0 +1,368 @@
+/* Claims of exec/plan/verify/verify.h: whatever is broken in calls, transfers and
+ * values is found. */
+#include <limits.h>
+
+#include "exec/plan/schedule/liveness.h"
+#include "exec/plan/value_table.h"
+#include "tests/support/suite.h"
+#include "tests/exec/plan/corrupted_plan.h"
+
+static mo_call *any_call(victim *v)
+{
+    return &v->plan->calls[victim_below(v, v->plan->n_calls)].call;
+}
+
+static bool reads_nothing_there_is(victim *v)
+{
+    any_call(v)->in[0] =
+        victim_below(v, 2) ? -1 : v->plan->n_values + victim_below(v, 9);
+    return true;
+}
+
+static bool reads_elsewhere(victim *v)
+{
+    int c = victim_below(v, v->plan->n_calls),
+        value = victim_below(v, v->plan->n_values);
+
+    v->plan->calls[c].call.in[0] = value;
+    return v->plan->values[value].device != v->plan->calls[c].device;
+}
+
+static bool writes_nothing_there_is(victim *v)
+{
+    any_call(v)->out[0] = victim_below(v, 2) ? INT_MIN : INT_MAX;
+    return true;
+}
+
+/* Two calls make the same value, or one makes what it reads. */
+static bool writes_twice(victim *v)
+{
+    int a = victim_below(v, v->plan->n_calls),
+        b = victim_below(v, v->plan->n_calls);
+
+    v->plan->calls[a].call.out[0] = v->plan->calls[b].call.out[0];
+    return a != b;
+}
+
+static bool writes_what_it_reads(victim *v)
+{
+    mo_call *call = any_call(v);
+
+    call->out[0] = call->in[0];
+    return true;
+}
+
+static bool calls_for_no_item(victim *v)
+{
+    v->plan->calls[victim_below(v, v->plan->n_calls)].item =
+        victim_below(v, 2) ? MO_PLAN_NONE : v->plan->n_items;
+    return true;
+}
+
+static bool calls_elsewhere(victim *v)
+{
+    mo_plan_call *call = &v->plan->calls[victim_below(v, v->plan->n_calls)];
+
+    call->device = (call->device + 1) % VICTIM_DEVICES;
+    return true;
+}
+
+static bool calls_a_view(victim *v)
+{
+    any_call(v)->kind = victim_below(v, 2) ? MO_CALL_VIEW : MO_CALL_KINDS;
+    return true;
+}
+
+static bool has_half_an_epilogue(victim *v)
+{
+    any_call(v)->first_extra += victim_below(v, 2) ? 1 : -1;
+    return true;
+}
+
+static mo_plan_transfer *any_transfer(victim *v)
+{
+    if (v->plan->n_transfers == 0)
+        return NULL;
+    return &v->plan->transfers[victim_below(v, v->plan->n_transfers)];
+}
+
+static bool sends_other_bytes(victim *v)
+{
+    mo_plan_transfer *it = any_transfer(v);
+
+    if (it)
+        it->bytes += victim_below(v, 2) ? 4 : -4;
+    return it != NULL;
+}
+
+static bool sends_another_type(victim *v)
+{
+    mo_plan_transfer *it = any_transfer(v);
+
+    if (it)
+        v->plan->values[it->to_value].desc.elem = MO_I32;
+    return it != NULL;
+}
+
+static bool sends_another_layout(victim *v)
+{
+    mo_plan_transfer *it = any_transfer(v);
+
+    if (it)
+        v->plan->values[it->to_value].channels_last = true;
+    return it != NULL;
+}
+
+static bool sends_to_itself(victim *v)
+{
+    mo_plan_transfer *it = any_transfer(v);
+
+    if (it)
+        it->to = it->from;
+    return it != NULL;
+}
+
+static bool sends_back(victim *v)
+{
+    mo_plan_transfer *it = any_transfer(v);
+    int from = it ? it->from : 0;
+
+    if (it) {
+        it->from = it->to;
+        it->to = from;
+    }
+    return it != NULL;
+}
+
+static bool sends_no_value(victim *v)
+{
+    mo_plan_transfer *it = any_transfer(v);
+
+    if (it)
+        it->from_value = v->plan->n_values;
+    return it != NULL;
+}
+
+static bool brings_one_value_twice(victim *v)
+{
+    mo_plan_transfer *a = any_transfer(v), *b = any_transfer(v);
+
+    if (a)
+        a->to_value = b->to_value;
+    return a != b;
+}
+
+/* A call's result is put where its operand is. */
+static bool overwrites_an_operand(victim *v)
+{
+    mo_call *call = any_call(v);
+    mo_plan_value *values = v->plan->values;
+    int in = mo_value_root(values, call->in[0]), out = call->out[0];
+    bool seen = false;
+
+    for (int i = 0; i < v->plan->n_values; i++)
+        seen = seen || values[i].view_of == out;
+    values[out].offset = values[in].offset;
+    return !seen && !values[in].constant;
+}
+
+/* A value whose place another one takes during its life. */
+static bool overwrites_a_living_value(victim *v)
+{
+    mo_plan_value *values = v->plan->values;
+    mo_life *lives = NULL;
+    bool done = false;
+
+    MUST(mo_lives_find(v->plan, &lives, &err));
+    for (int a = 0; a < v->plan->n_values && !done; a++)
+        for (int b = 0; b < v->plan->n_values && !done; b++)
+            if (a != b && values[a].device == values[b].device &&
+                mo_life_is_any(&lives[a]) && mo_life_is_any(&lives[b]) &&
+                lives[a].begin <= lives[b].end &&
+                lives[b].begin <= lives[a].end && victim_below(v, 4) == 0) {
+                values[a].offset = values[b].offset;
+                done = true;
+            }
+    free(lives);
+    return done;
+}
+
+/* The first byte of a value is the last of another one. */
+static bool overlaps_by_a_byte(victim *v)
+{
+    mo_call *call = any_call(v);
+    mo_plan_value *values = v->plan->values;
+    int in = mo_value_root(values, call->in[0]), out = call->out[0];
+    int64_t end = values[in].offset + mo_desc_bytes(&values[in].desc);
+
+    if (values[in].constant)
+        return false;
+    for (int i = 0; i < v->plan->n_values; i++)
+        if (values[i].view_of == out)
+            return false;
+    values[out].offset = end - 1;
+    v->plan->devices[values[out].device].arena_bytes += 1 << 20;
+    return true;
+}
+
+static bool lies_outside(victim *v)
+{
+    mo_plan_value *out = &v->plan->values[any_call(v)->out[0]];
+
+    out->offset = victim_below(v, 2) ? -64 : INT64_MAX - 63;
+    return true;
+}
+
+static bool has_too_small_an_arena(victim *v)
+{
+    mo_plan_device *device = &v->plan->devices[victim_below(v, VICTIM_DEVICES)];
+
+    if (device->arena_bytes < 64)
+        return false;
+    device->arena_bytes -= 64;
+    return true;
+}
+
+static int any_view(victim *v)
+{
+    int found = MO_PLAN_NONE, seen = 0;
+
+    for (int i = 0; i < v->plan->n_values; i++)
+        if (v->plan->values[i].view_of != MO_PLAN_NONE &&
+            victim_below(v, ++seen) == 0)
+            found = i;
+    return found;
+}
+
+static bool views_itself(victim *v)
+{
+    int view = any_view(v);
+
+    if (view != MO_PLAN_NONE)
+        v->plan->values[view].view_of = view;
+    return view != MO_PLAN_NONE;
+}
+
+static bool views_in_a_circle(victim *v)
+{
+    int view = any_view(v);
+
+    if (view != MO_PLAN_NONE)
+        v->plan->values[v->plan->values[view].view_of].view_of = view;
+    return view != MO_PLAN_NONE;
+}
+
+static bool views_another_size(victim *v)
+{
+    int view = any_view(v);
+
+    if (view != MO_PLAN_NONE)
+        v->plan->values[view].desc.shape.dims[0]++;
+    return view != MO_PLAN_NONE;
+}
+
+static bool has_a_value_nowhere(victim *v)
+{
+    mo_plan_value *value = &v->plan->values[victim_below(v, v->plan->n_values)];
+
+    value->device = victim_below(v, 2) ? -1 : VICTIM_DEVICES;
+    return true;
+}
+
+static bool has_no_shape(victim *v)
+{
+    mo_desc *desc = &v->plan->values[victim_below(v, v->plan->n_values)].desc;
+
+    switch (victim_below(v, 4)) {
+    case 0:
+        desc->shape.rank = MO_MAX_RANK + 1;
+        break;
+    case 1:
+        desc->shape.dims[0] = -1;
+        break;
+    case 2:
+        desc->shape.dims[1] = INT64_MAX;
+        break;
+    default:
+        desc->elem = MO_ELEMS;
+        break;
+    }
+    return true;
+}
+
+static bool feeds_nobody(victim *v)
+{
+    v->plan->inputs[0].n_values = -1;
+    return true;
+}
+
+static bool feeds_what_is_no_input(victim *v)
+{
+    if (v->plan->inputs[0].n_values == 0)
+        return false;
+    v->plan->inputs[0].values[0] = any_call(v)->out[0];
+    return true;
+}
+
+static bool forgets_an_output(victim *v)
+{
+    /* What is not an output any more may not be made at all: the last call goes
+     * with its step, and its result is what the network puts out. */
+    mo_plan *plan = v->plan;
+    int last = plan->n_calls - 1, device = plan->calls[last].device;
+    mo_plan_device *on = &plan->devices[device];
+
+    for (int s = 0; s < on->n_steps; s++)
+        if (on->steps[s].kind == MO_STEP_COMPUTE && on->steps[s].what == last) {
+            memmove(on->steps + s, on->steps + s + 1,
+                    (size_t) (on->n_steps - s - 1) * sizeof *on->steps);
+            on->n_steps--;
+            break;
+        }
+    plan->outputs[0].value = plan->calls[last].call.out[0];
+    plan->n_calls--;
+    return true;
+}
+
+static const plan_breach of_values[] = {
+    BREACH(reads_nothing_there_is),
+    BREACH(reads_elsewhere),
+    BREACH(writes_nothing_there_is),
+    BREACH(writes_twice),
+    BREACH(writes_what_it_reads),
+    BREACH(calls_for_no_item),
+    BREACH(calls_elsewhere),
+    BREACH(calls_a_view),
+    BREACH(has_half_an_epilogue),
+    BREACH(sends_other_bytes),
+    BREACH(sends_another_type),
+    BREACH(sends_another_layout),
+    BREACH(sends_to_itself),
+    BREACH(sends_back),
+    BREACH(sends_no_value),
+    BREACH(brings_one_value_twice),
+    BREACH(overwrites_an_operand),
+    BREACH(overwrites_a_living_value),
+    BREACH(overlaps_by_a_byte),
+    BREACH(lies_outside),
+    BREACH(has_too_small_an_arena),
+    BREACH(views_itself),
+    BREACH(views_in_a_circle),
+    BREACH(views_another_size),
+    BREACH(has_a_value_nowhere),
+    BREACH(has_no_shape),
+    BREACH(feeds_nobody),
+    BREACH(feeds_what_is_no_input),
+    BREACH(forgets_an_output),
+};
+
+START_TEST(plans_with_broken_values_are_refused)
+{
+    victim_check(&of_values[_i]);
+}
+END_TEST
+
+SUITE(verify_values)
+{
+    EACH(plans_with_broken_values_are_refused, COUNT(of_values));
+}

@@ -1,0 +1,231 @@
+/* tags: no-valgrind */
+/* Claims of exec/runtime/run.h for devices with memory of their own: they compute what
+ * CPUs do, to the last bit, whatever runs side by side. */
+#include "exec/measure/bench_link.h"
+#include "tests/exec/support/separate_memory.h"
+#include "tests/exec/support/plan_runner.h"
+#include "tests/support/suite.h"
+
+enum { LANES = 4, RUNS = 3 };
+
+static const int lanes[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES, LANES };
+
+typedef struct running {
+    random_plan made;
+    plan_runner runner;
+} running;
+
+/* apart: bit d says whether device d is. */
+static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
+{
+    if (seed % 2)
+        random_plan_of(&r->made, random_picture(seed), random_picture(seed),
+                       NULL, seed, n_devices);
+    else
+        random_plan_make(&r->made, seed, n_devices);
+    mo_plan_free(r->made.plan);
+    r->made.plan = NULL;
+    r->made.source.lanes = apart ? lanes : NULL;
+    r->made.source.layout = seed % 4 > 1;
+    r->made.source.fuse = seed % 3 == 0;
+    MUST(mo_plan_make(&r->made.source, &r->made.plan, &err));
+    plan_runner_begin(&r->runner, r->made.plan, seed);
+    for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
+        if (apart >> d & 1)
+            r->runner.backends[d] = &apart_backend;
+    r->runner.options.warm_ups = 1;
+    r->runner.options.runs = RUNS;
+    r->runner.options.trace = true;
+}
+
+static void run(running *r)
+{
+    plan_runner_go(&r->runner);
+}
+
+static void tear_down(running *r)
+{
+    plan_runner_end(&r->runner);
+    random_plan_clear(&r->made);
+}
+
+static void check_same(const running *a, const running *b, int seed)
+{
+    check_outputs_equal(&a->runner.result, &b->runner.result, seed);
+}
+
+/* ---- claims */
+
+START_TEST(results_are_the_cpus)
+{
+    int n_devices = 1 + _i % 3;
+    unsigned apart = 1 + (unsigned) _i % ((1u << n_devices) - 1);
+    running cpu, mixed;
+
+    set_up(&cpu, (unsigned) _i, n_devices, 0);
+    set_up(&mixed, (unsigned) _i, n_devices, apart);
+    run(&cpu);
+    run(&mixed);
+    check_same(&cpu, &mixed, _i);
+    tear_down(&mixed);
+    tear_down(&cpu);
+}
+END_TEST
+
+START_TEST(call_by_call_and_cold_they_are_the_same)
+{
+    running recorded, eager, cold;
+
+    set_up(&recorded, (unsigned) _i, 2, 3);
+    set_up(&eager, (unsigned) _i, 2, 3);
+    set_up(&cold, (unsigned) _i, 2, 3);
+    eager.runner.options.eager = true;
+    cold.runner.options.warm_ups = 0;
+    cold.runner.options.runs = 1;
+    run(&recorded);
+    run(&eager);
+    run(&cold);
+    check_same(&recorded, &eager, _i);
+    check_same(&recorded, &cold, _i);
+    tear_down(&recorded);
+    tear_down(&eager);
+    tear_down(&cold);
+}
+END_TEST
+
+START_TEST(calls_are_timed_by_themselves)
+{
+    running r;
+
+    set_up(&r, (unsigned) _i, 2, 3);
+    run(&r);
+    for (int d = 0; d < 2; d++) {
+        const mo_plan_device *on = &r.made.plan->devices[d];
+        int64_t wanted = APART_FIRST_NS, busy = 0, end = 0;
+
+        for (int s = 0; s < on->n_steps; s++) {
+            const mo_run_step *step = &r.runner.result.steps[d][s];
+
+            ck_assert_int_ge(step->begin_ns, 0);
+            ck_assert_int_ge(step->end_ns, step->begin_ns);
+            end = step->end_ns > end ? step->end_ns : end;
+            if (on->steps[s].kind != MO_STEP_COMPUTE)
+                continue;
+            ck_assert_int_eq(r.runner.result.call_ns[on->steps[s].what],
+                             wanted);
+            busy += wanted;
+            wanted += APART_CALL_NS;
+        }
+        ck_assert_int_eq(r.runner.result.busy_ns[d], busy);
+        ck_assert_int_le(end, r.runner.result.median_ns);
+    }
+    tear_down(&r);
+}
+END_TEST
+
+/* All runs are known, and nothing of their calls. */
+static void check_untimed(const running *r)
+{
+    const mo_run_result *result = &r->runner.result;
+
+    ck_assert_int_eq(result->n_runs, RUNS);
+    ck_assert_int_gt(result->median_ns, 0);
+    for (int c = 0; c < r->made.plan->n_calls; c++)
+        ck_assert_int_eq(result->call_ns[c], 0);
+    for (int d = 0; d < r->made.plan->n_devices; d++)
+        ck_assert_int_eq(result->busy_ns[d], 0);
+}
+
+START_TEST(where_the_whole_is_enough_no_call_is_timed)
+{
+    const mo_backend backend = apart_without_clock();
+    running cpu, r;
+
+    set_up(&cpu, (unsigned) _i, 2, 0);
+    set_up(&r, (unsigned) _i, 2, 3);
+    r.runner.backends[0] = r.runner.backends[1] = &backend;
+    cpu.runner.options.trace = r.runner.options.trace = false;
+    cpu.runner.options.whole = r.runner.options.whole = true;
+    run(&cpu);
+    run(&r);
+    check_same(&cpu, &r, _i);
+    check_untimed(&cpu);
+    check_untimed(&r);
+    tear_down(&r);
+    tear_down(&cpu);
+}
+END_TEST
+
+/* Nothing but what was planned, what kernels still read, and what they work
+ * in. */
+START_TEST(what_is_allocated_is_what_was_planned)
+{
+    running r;
+
+    set_up(&r, (unsigned) _i, 2, 3);
+    run(&r);
+    for (int d = 0; d < 2; d++) {
+        const mo_plan_device *on = &r.made.plan->devices[d];
+        int64_t known = on->arena_bytes + r.runner.result.workspace_bytes[d];
+
+        ck_assert_int_ge(r.runner.result.allocated_bytes[d], known);
+        /* Each weight begins at a multiple of 256. */
+        ck_assert_int_le(r.runner.result.allocated_bytes[d],
+                         known + on->weight_bytes +
+                             (int64_t) 256 * r.made.plan->n_values);
+    }
+    tear_down(&r);
+}
+END_TEST
+
+START_TEST(a_device_that_is_too_small_says_what_it_needs_and_has)
+{
+    mo_error err = { 0 };
+    int64_t free_before = apart_free_bytes;
+    running r;
+
+    set_up(&r, 5, 1, 1);
+    apart_free_bytes = 100;
+    ck_assert_int_eq(
+        mo_run_plan(r.made.plan, &r.runner.options, &r.runner.result, &err),
+        MO_E_MEMORY);
+    ck_assert_ptr_nonnull(strstr(err.text, "device 'A' needs "));
+    ck_assert_ptr_nonnull(strstr(err.text, " 100 are free; place less there"));
+    apart_free_bytes = free_before;
+    tear_down(&r);
+}
+END_TEST
+
+/* Through memory of the process, there and back. */
+START_TEST(messages_are_timed)
+{
+    static const char *const ids[] = { "A", "B" };
+    mo_links_row *rows = NULL;
+    int n = 0;
+    running r;
+
+    set_up(&r, 2, 2, 3);
+    MUST(mo_links_measure(&(mo_links_options){ .n_devices = 2,
+                                               .ids = ids,
+                                               .run = &r.runner.options,
+                                               .repeats = 3 },
+                          &rows, &n, &err));
+    ck_assert_int_gt(n, 0);
+    ck_assert_int_eq(n % 2, 0);
+    for (int i = 0; i < n; i++)
+        ck_assert_int_gt(rows[i].median_ns, 0);
+    free(rows);
+    tear_down(&r);
+}
+END_TEST
+
+SUITE(apart)
+{
+    SOME(results_are_the_cpus, 300, 12);
+    SOME(call_by_call_and_cold_they_are_the_same, 60, 6);
+    SOME(calls_are_timed_by_themselves, 40, 4);
+    SOME(where_the_whole_is_enough_no_call_is_timed, 40, 4);
+    SOME(what_is_allocated_is_what_was_planned, 40, 4);
+    TEST(a_device_that_is_too_small_says_what_it_needs_and_has);
+    TEST(messages_are_timed);
+}

@@ -1,0 +1,68 @@
+/*
+ * call_case.h - calls by hand, run on the backend that is tested.
+ *
+ * Operands of a case are tensors of its own: call.in and call.out are numbered
+ * as they are added.
+ */
+#ifndef MO_TESTS_EXEC_SUPPORT_CALL_CASE_H
+#define MO_TESTS_EXEC_SUPPORT_CALL_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/random.h"
+#include "exec/backend/backend.h"
+#include "exec/tensor/dense_tensor.h"
+#include "exec/op/call.h"
+
+enum { CASE_OPERANDS = 8 };
+
+typedef struct call_case {
+    mo_call call;
+    int in_number[CASE_OPERANDS], out_number[CASE_OPERANDS];
+    mo_dense in[CASE_OPERANDS], out[CASE_OPERANDS];
+    mo_point after;
+    unsigned constant; /* bit i: in[i] is told as a constant */
+    const char *tiles; /* which, or NULL: the best */
+} call_case;
+
+void case_begin(call_case *c, mo_call_kind kind);
+void case_end(call_case *c);
+
+/* One more operand: random reals from -1 to 1, integers from 0 to 9. */
+mo_dense *case_in(call_case *c, mo_elem elem, mo_shape shape, uint64_t seed);
+mo_dense *case_out(call_case *c, mo_elem elem, mo_shape shape);
+
+mo_shape shape_of(int rank, ...); /* int64_t each */
+
+/* Relu(result + bias + other), by the call's epilogue: bias has an element for
+ * each index of dimension axis; other is as large as the result.  channels_last
+ * tells how the result lies.  Call when all other operands are there. */
+void case_after(call_case *c, int axis, bool channels_last, uint64_t seed);
+
+/* What case_after makes of x, which is element of the result in plain order. */
+double case_after_of(const call_case *c, int64_t element, double x);
+
+/* Runs it with so many threads, or on the backend that is tested instead. */
+void case_run(call_case *c, int threads);
+
+/* On a unit of that backend; or several of them, prepared together. */
+void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit);
+void case_run_all(call_case *const *cases, int n, const mo_backend *backend,
+                  mo_unit *unit);
+
+/* The same for 1 to 4 threads: fails unless the bytes are the same. */
+void case_run_threads(call_case *c);
+
+/* Fails unless every element of out[0] (plain order) is near expected, relative
+ * to the largest of them; seed is printed. */
+void case_check(const call_case *c, const double *expected, bool channels_last,
+                uint64_t seed);
+
+/* The element in memory of a plain element of a tensor with channels last. */
+int64_t last_place(const mo_shape *shape, int64_t element);
+
+/* How far results of that type may be off. */
+double tolerance_of(mo_elem elem);
+
+#endif

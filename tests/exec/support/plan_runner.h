@@ -1,0 +1,49 @@
+/*
+ * plan_runner.h - plans run by the devices of one process.
+ *
+ *     plan_runner run;
+ *
+ *     plan_runner_begin(&run, plan, seed);
+ *     run.backends[0] = &mo_backend_cuda; // unless it is a CPU
+ *     plan_runner_go(&run);               // run.result has what came out
+ *     plan_runner_end(&run);
+ *
+ * Inputs follow from the seed.  Options may be changed before it goes; a runner
+ * stays where it is, for they point into it.
+ */
+#ifndef MO_TESTS_EXEC_SUPPORT_PLAN_RUNNER_H
+#define MO_TESTS_EXEC_SUPPORT_PLAN_RUNNER_H
+
+#include "exec/runtime/run.h"
+#include "tests/exec/support/random_plan.h"
+
+enum { PLAN_RUNNER_INPUTS = 4 }; /* at most */
+
+typedef struct plan_runner {
+    const mo_plan *plan;
+    mo_dense inputs[PLAN_RUNNER_INPUTS];
+    const mo_backend *backends[RANDOM_PLAN_DEVICES];
+    mo_unit_options units[RANDOM_PLAN_DEVICES];
+    int rank_of[RANDOM_PLAN_DEVICES];
+    mo_run_options options;
+    mo_run_result result;
+} plan_runner;
+
+void plan_runner_begin(plan_runner *r, const mo_plan *plan, unsigned seed);
+void plan_runner_go(plan_runner *r);
+void plan_runner_end(plan_runner *r);
+
+/* The result is the caller's from then on. */
+void plan_runner_take(plan_runner *r, mo_run_result *result);
+
+/* On CPUs, all at once. */
+void plan_runner_result(const mo_plan *plan, unsigned seed,
+                        mo_run_result *result);
+
+/* The same outputs, up to that relative difference, or to the last bit. */
+void check_outputs_close(const mo_run_result *a, const mo_run_result *b,
+                         double allowed, int seed);
+void check_outputs_equal(const mo_run_result *a, const mo_run_result *b,
+                         int seed);
+
+#endif

@@ -1,0 +1,541 @@
+#include <config.h>
+
+#include "tests/exec/support/separate_memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/random.h"
+#include "tests/support/suite.h"
+
+/* An address with this added to it is no address. */
+#define HIDDEN ((uintptr_t) 1 << 54)
+
+int64_t apart_free_bytes = INT64_MAX;
+
+typedef struct apart_unit apart_unit;
+
+typedef struct work {
+    apart_unit *unit;
+    const mo_program_call *call;
+    mo_program_call own; /* where nobody else keeps it: call is NULL */
+} work;
+
+/* What the unit has allocated; it touches nothing else. */
+typedef struct block {
+    char *at;
+    size_t bytes;
+} block;
+
+struct apart_unit {
+    mo_unit *cpu;
+    pthread_t thread;
+    mo_random random;
+    work *queue;
+    size_t n, room;
+    block *blocks;
+    size_t n_blocks, blocks_room;
+};
+
+/* mo_kernel is the CPU's own; what it needs besides stands beside it. */
+typedef struct apart_kernel {
+    mo_kernel *cpu;
+    size_t workspace;
+    int n_in, n_out;
+} apart_kernel;
+
+static apart_unit *unit_of(mo_unit *unit)
+{
+    apart_unit *u = (apart_unit *) unit;
+
+    ck_assert(pthread_equal(u->thread, pthread_self()));
+    return u;
+}
+
+static const apart_kernel *kernel_of(const mo_kernel *kernel)
+{
+    return (const apart_kernel *) kernel;
+}
+
+static void *hide(void *memory)
+{
+    return memory ? (void *) ((uintptr_t) memory + HIDDEN) : NULL;
+}
+
+static void *find(const void *memory)
+{
+    return memory ? (void *) ((uintptr_t) memory - HIDDEN) : NULL;
+}
+
+/* -------------------------------------------------------------------- units */
+
+static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
+                           mo_error *err)
+{
+    apart_unit *u = calloc(1, sizeof *u);
+
+    ck_assert_ptr_nonnull(u);
+    u->thread = pthread_self();
+    u->random.state = 7;
+    *unit = (mo_unit *) u;
+    return mo_backend_cpu.open(options, &u->cpu, err);
+}
+
+static mo_status enter(mo_unit *unit, mo_error *err)
+{
+    (void) err;
+    ((apart_unit *) unit)->thread = pthread_self();
+    return MO_OK;
+}
+
+static void close_unit(mo_unit *unit)
+{
+    apart_unit *u = unit_of(unit);
+
+    ck_assert_uint_eq(u->n_blocks, 0);
+    mo_backend_cpu.close(u->cpu);
+    free(u->blocks);
+    free(u->queue);
+    free(u);
+}
+
+static mo_status count(int *n, mo_error *err)
+{
+    (void) err;
+    *n = 1;
+    return MO_OK;
+}
+
+static const char *say(const mo_unit *unit)
+{
+    (void) unit;
+    return "apart";
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+static mo_status prepare(mo_unit *unit, const mo_call *call,
+                         const mo_call_operand *in, const mo_desc *out,
+                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+{
+    apart_kernel *k = calloc(1, sizeof *k);
+    mo_status status;
+
+    ck_assert_ptr_nonnull(k);
+    k->n_in = call->n_in;
+    k->n_out = call->n_out;
+    status = mo_backend_cpu.prepare(unit_of(unit)->cpu, call, in, out, &k->cpu,
+                                    &k->workspace, err);
+    if (status != MO_OK) {
+        free(k);
+        return status;
+    }
+    /* Known when they are settled. */
+    *workspace = 0;
+    *kernel = (mo_kernel *) k;
+    return MO_OK;
+}
+
+static mo_status settle(mo_unit *unit, mo_kernel *const *kernels, int n,
+                        size_t *workspaces, mo_error *err)
+{
+    (void) unit_of(unit);
+    (void) err;
+    for (int i = 0; i < n; i++)
+        workspaces[i] = kernel_of(kernels[i])->workspace;
+    return MO_OK;
+}
+
+static void drop(mo_unit *unit, mo_kernel *kernel)
+{
+    apart_kernel *k = (apart_kernel *) kernel;
+
+    mo_backend_cpu.drop(unit_of(unit)->cpu, k->cpu);
+    free(k);
+}
+
+static bool consumed(const mo_kernel *kernel, int in)
+{
+    return mo_backend_cpu.consumed(kernel_of(kernel)->cpu, in);
+}
+
+static mo_status push(mo_unit *unit, const work *w, mo_error *err)
+{
+    apart_unit *u = unit_of(unit);
+    mo_status status = MO_PUSH(u->queue, u->n, u->room, err);
+
+    if (status == MO_OK)
+        u->queue[u->n++] = *w;
+    return status;
+}
+
+static void check_own(const apart_unit *u, const void *memory)
+{
+    const char *at = find(memory);
+    bool own = !memory;
+
+    for (size_t i = 0; i < u->n_blocks; i++)
+        own |=
+            at >= u->blocks[i].at && at <= u->blocks[i].at + u->blocks[i].bytes;
+    ck_assert(own);
+}
+
+static mo_status do_call(apart_unit *u, const mo_program_call *call,
+                         mo_error *err)
+{
+    const apart_kernel *k = kernel_of(call->kernel);
+    const void *in[64];
+    void *out[64];
+
+    ck_assert_int_le(k->n_in, 64);
+    ck_assert_int_le(k->n_out, 64);
+    for (int i = 0; i < k->n_in; i++) {
+        check_own(u, call->in[i]);
+        in[i] = find(call->in[i]);
+    }
+    for (int i = 0; i < k->n_out; i++) {
+        check_own(u, call->out[i]);
+        out[i] = find(call->out[i]);
+    }
+    check_own(u, call->workspace);
+    return mo_backend_cpu.run(u->cpu, k->cpu, in, out, find(call->workspace),
+                              err);
+}
+
+static void hold(int64_t ns)
+{
+    struct timespec time = { ns / 1000000000, ns % 1000000000 };
+
+    while (ns > 0 && nanosleep(&time, &time) != 0)
+        continue;
+}
+
+static mo_status do_carry(const mo_carry *carry, mo_error *err)
+{
+    if (!carry->from_unit || !carry->to_unit)
+        return carry->carrier->carry(carry->carrier, carry, NULL, err);
+    check_own((apart_unit *) carry->from_unit, carry->data);
+    check_own((apart_unit *) carry->to_unit, carry->target);
+    if (carry->bytes > 0)
+        memcpy(find(carry->target), find(carry->data), carry->bytes);
+    hold(carry->hold_ns);
+    return MO_OK;
+}
+
+static mo_status do_work(const work *w, mo_error *err)
+{
+    const mo_program_call *call = w->call ? w->call : &w->own;
+
+    return call->kernel ? do_call(w->unit, call, err)
+                        : do_carry(call->carry, err);
+}
+
+static mo_status wait_for_all(mo_unit *unit, mo_error *err)
+{
+    apart_unit *u = unit_of(unit);
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < u->n && status == MO_OK; i++)
+        status = do_work(&u->queue[i], err);
+    u->n = 0;
+    return status;
+}
+
+static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+                     const void *const *in, void *const *out, void *workspace,
+                     mo_error *err)
+{
+    work w = { .unit = unit_of(unit),
+               .own = { .kernel = kernel,
+                        .in = in,
+                        .out = out,
+                        .workspace = workspace } };
+
+    return push(unit, &w, err);
+}
+
+/* What was run on its units is done first; one of them is unit's. */
+static mo_status carry_now(mo_unit *unit, const mo_carry *carry, mo_error *err)
+{
+    mo_unit *ends[] = { carry->from_unit, carry->to_unit };
+    mo_status status = MO_OK;
+
+    ck_assert(unit == ends[0] || unit == ends[1]);
+    for (int i = 0; i < 2 && status == MO_OK; i++)
+        if (ends[i]) {
+            ((apart_unit *) ends[i])->thread = pthread_self();
+            status = wait_for_all(ends[i], err);
+        }
+    return status == MO_OK ? do_carry(carry, err) : status;
+}
+
+/* Something is done whenever somebody looks. */
+static mo_status is_done(mo_unit *unit, bool *done, mo_error *err)
+{
+    *done = unit_of(unit)->n == 0;
+    return *done ? MO_OK : wait_for_all(unit, err);
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static void note_block(apart_unit *u, void *memory, size_t bytes)
+{
+    MUST(MO_PUSH(u->blocks, u->n_blocks, u->blocks_room, &err));
+    u->blocks[u->n_blocks++] = (block){ memory, bytes };
+}
+
+static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
+                              mo_error *err)
+{
+    void *found = NULL;
+    mo_status status =
+        mo_backend_cpu.alloc(unit_of(unit)->cpu, bytes, &found, err);
+
+    if (status != MO_OK)
+        return status;
+    /* What is read before it is written shows. */
+    memset(found, 0xc7, bytes);
+    note_block(unit_of(unit), found, bytes);
+    *memory = hide(found);
+    return MO_OK;
+}
+
+static void release_memory(mo_unit *unit, void *memory)
+{
+    apart_unit *u = unit_of(unit);
+    size_t i = 0;
+
+    while (i < u->n_blocks && u->blocks[i].at != find(memory))
+        i++;
+    ck_assert_uint_lt(i, u->n_blocks);
+    u->blocks[i] = u->blocks[--u->n_blocks];
+    mo_backend_cpu.release(unit_of(unit)->cpu, find(memory));
+}
+
+static mo_status put(mo_unit *unit, void *to, const void *from, size_t bytes,
+                     mo_error *err)
+{
+    mo_status status = wait_for_all(unit, err);
+
+    memcpy(find(to), from, bytes);
+    return status;
+}
+
+static mo_status get(mo_unit *unit, void *to, const void *from, size_t bytes,
+                     mo_error *err)
+{
+    mo_status status = wait_for_all(unit, err);
+
+    memcpy(to, find(from), bytes);
+    return status;
+}
+
+static mo_status alloc_near(mo_unit *unit, size_t bytes, void **memory,
+                            mo_error *err)
+{
+    (void) unit_of(unit);
+    *memory = malloc(bytes);
+    return *memory ? MO_OK : mo_fail_memory(err);
+}
+
+static void release_near(mo_unit *unit, void *memory)
+{
+    (void) unit_of(unit);
+    free(memory);
+}
+
+static mo_status tell_memory(mo_unit *unit, int64_t *free_bytes,
+                             int64_t *total_bytes, mo_error *err)
+{
+    (void) unit_of(unit);
+    (void) err;
+    *free_bytes = apart_free_bytes;
+    *total_bytes = INT64_MAX;
+    return MO_OK;
+}
+
+static int64_t kept(const mo_unit *unit)
+{
+    (void) unit;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- programs */
+
+typedef struct apart_program {
+    const mo_program_call *calls;
+    int n;
+    bool *begun;
+} apart_program;
+
+/* before: n by n; [i * n + k] says whether call k is done when i begins. */
+static void mark_before(const mo_program_call *calls, int n, int i,
+                        bool *before)
+{
+    bool *own = before + (size_t) i * (size_t) n;
+
+    for (int k = 0; k < i; k++)
+        own[k] =
+            calls[k].lane == calls[i].lane && calls[k].unit == calls[i].unit;
+    for (int k = 0; k < calls[i].n_waits; k++)
+        own[calls[i].waits[k]] = true;
+    for (int k = i - 1; k >= 0; k--)
+        for (int m = 0; own[k] && m < k; m++)
+            own[m] |= before[(size_t) k * (size_t) n + (size_t) m];
+}
+
+static bool share_port(const mo_carry *a, const mo_carry *b)
+{
+    return a && b &&
+           ((a->from_unit && a->from_unit == b->from_unit) ||
+            (a->to_unit && a->to_unit == b->to_unit));
+}
+
+/* One at a time each way. */
+static void check_ports(const mo_program_call *calls, int n)
+{
+    bool *before = calloc((size_t) n * (size_t) n, sizeof *before);
+
+    ck_assert_ptr_nonnull(before);
+    for (int i = 0; i < n; i++) {
+        mark_before(calls, n, i, before);
+        for (int k = 0; k < i; k++)
+            if (share_port(calls[k].carry, calls[i].carry))
+                ck_assert(before[(size_t) i * (size_t) n + (size_t) k]);
+    }
+    free(before);
+}
+
+static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
+                        mo_program **program, mo_error *err)
+{
+    apart_program *p = calloc(1, sizeof *p);
+
+    (void) unit_of(unit);
+    (void) err;
+    ck_assert_ptr_nonnull(p);
+    check_ports(calls, n);
+    for (int i = 0; i < n; i++)
+        if (calls[i].unit)
+            ((apart_unit *) calls[i].unit)->thread = pthread_self();
+    *p = (apart_program){ calls, n, calloc((size_t) n, sizeof *p->begun) };
+    ck_assert_ptr_nonnull(p->begun);
+    *program = (mo_program *) p;
+    return MO_OK;
+}
+
+static void forget(mo_unit *unit, mo_program *program)
+{
+    apart_program *p = (apart_program *) program;
+
+    (void) unit_of(unit);
+    free(p->begun);
+    free(p);
+}
+
+static bool may_begin(const apart_program *p, int i)
+{
+    if (p->begun[i])
+        return false;
+    for (int k = 0; k < i; k++)
+        if (p->calls[k].lane == p->calls[i].lane &&
+            p->calls[k].unit == p->calls[i].unit && !p->begun[k])
+            return false;
+    for (int k = 0; k < p->calls[i].n_waits; k++)
+        if (!p->begun[p->calls[i].waits[k]])
+            return false;
+    return true;
+}
+
+static int any_call(const apart_program *p, mo_random *random)
+{
+    int found = -1, n = 0;
+
+    for (int i = 0; i < p->n; i++)
+        if (may_begin(p, i) && mo_random_below(random, ++n) == 0)
+            found = i;
+    ck_assert_int_ge(found, 0);
+    return found;
+}
+
+static mo_status replay(mo_unit *unit, const mo_program *program, mo_error *err)
+{
+    const apart_program *p = (const apart_program *) program;
+    mo_status status = MO_OK;
+
+    memset(p->begun, 0, (size_t) p->n * sizeof *p->begun);
+    for (int done = 0; done < p->n && status == MO_OK; done++) {
+        int i = any_call(p, &unit_of(unit)->random);
+        mo_unit *own = p->calls[i].unit ? p->calls[i].unit : unit;
+
+        p->begun[i] = true;
+        status = push(
+            unit, &(work){ .unit = (apart_unit *) own, .call = &p->calls[i] },
+            err);
+    }
+    return status;
+}
+
+static mo_status time_calls(mo_unit *unit, const mo_program_call *calls, int n,
+                            int64_t *ns, int64_t *whole_ns, mo_error *err)
+{
+    (void) calls;
+    *whole_ns = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t took = APART_FIRST_NS + (int64_t) APART_CALL_NS * i;
+
+        *whole_ns += took;
+        ns[i] = took + APART_LOOK_NS;
+    }
+    return wait_for_all(unit, err);
+}
+
+const mo_backend apart_backend = {
+    .name = "apart",
+    .help = "the CPU behind a wall",
+    .apart = true,
+    .open = open_unit,
+    .close = close_unit,
+    .alloc = alloc_memory,
+    .release = release_memory,
+    .prepare = prepare,
+    .drop = drop,
+    .run = run,
+    .consumed = consumed,
+    .settle = settle,
+    .put = put,
+    .get = get,
+    .wait = wait_for_all,
+    .alloc_near = alloc_near,
+    .release_near = release_near,
+    .record = record,
+    .replay = replay,
+    .forget = forget,
+    .carry = carry_now,
+    .done = is_done,
+    .time = time_calls,
+    .memory = tell_memory,
+    .kept = kept,
+    .enter = enter,
+    .count = count,
+    .say = say,
+};
+
+static mo_status refuse_to_time(mo_unit *unit, const mo_program_call *calls,
+                                int n, int64_t *ns, int64_t *whole_ns,
+                                mo_error *err)
+{
+    (void) unit, (void) calls, (void) n, (void) ns, (void) whole_ns;
+    return mo_fail(err, MO_E_SUPPORT, "somebody times calls");
+}
+
+mo_backend apart_without_clock(void)
+{
+    mo_backend backend = apart_backend;
+
+    backend.time = refuse_to_time;
+    return backend;
+}

@@ -1,0 +1,100 @@
+#include <config.h>
+
+#include "tests/exec/transport/rendezvous_case.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "tests/support/suite.h"
+
+char join_notes[4096];
+
+static void note(const char *text)
+{
+    size_t length = strlen(join_notes);
+
+    snprintf(join_notes + length, sizeof join_notes - length, "%s\n", text);
+}
+
+int join_free_port(void)
+{
+    int listener = mo_address_listen(mo_address_loopback, 0, 1);
+    int port = mo_address_port(listener);
+
+    ck_assert_int_gt(port, 0);
+    close(listener);
+    return port;
+}
+
+void join_set_up(join_rank *ranks, int n, int port)
+{
+    static int jobs;
+
+    join_notes[0] = '\0';
+    jobs++;
+    for (int r = 0; r < n; r++) {
+        mo_job *job = &ranks[r].job;
+
+        memset(&ranks[r], 0, sizeof ranks[r]);
+        job->by = "a test";
+        job->rank = r;
+        job->n_ranks = n;
+        job->token = "sesame";
+        job->port = port;
+        if (port > 0)
+            strcpy(job->host, "127.0.0.1");
+        snprintf(job->name, sizeof job->name, "test-%ld-%d", (long) getpid(),
+                 jobs);
+        ranks[r].seconds = PATIENCE_S;
+    }
+}
+
+static void *take_part(void *context)
+{
+    join_rank *r = context;
+    const mo_join_options options = { r->seconds, JOIN_KINDS, note };
+
+    r->status = mo_join(&r->job, &options, r->cards, r->sockets, &r->err);
+    return NULL;
+}
+
+void join_start(join_rank *r)
+{
+    ck_assert_int_eq(pthread_create(&r->thread, NULL, take_part, r), 0);
+}
+
+void join_finish(join_rank *r)
+{
+    pthread_join(r->thread, NULL);
+}
+
+void join_hang_up(join_rank *r)
+{
+    for (int i = 0; i < JOIN_KINDS * r->job.n_ranks; i++)
+        if (r->sockets[i] >= 0)
+            close(r->sockets[i]);
+}
+
+void join_check(const join_rank *ranks, int n)
+{
+    for (int k = 0; k < JOIN_KINDS; k++)
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++) {
+                char byte = (char) (k * 100 + a * 10 + b), got = 0;
+
+                if (a == b)
+                    continue;
+                ck_assert_int_eq(send(ranks[a].sockets[k * n + b], &byte, 1, 0),
+                                 1);
+                while (recv(ranks[b].sockets[k * n + a], &got, 1, 0) < 0)
+                    usleep(100);
+                ck_assert_int_eq(got, byte);
+            }
+}
+
+void join_expect(const char *text, const char *words)
+{
+    ck_assert_msg(strstr(text, words) != NULL, "'%s' is not in: %s", words,
+                  text);
+}

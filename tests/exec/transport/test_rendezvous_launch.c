@@ -1,0 +1,325 @@
+#include <config.h>
+
+#include "exec/transport/rendezvous/launch.h"
+
+#include "exec/transport/transport.h"
+#include "tests/support/suite.h"
+
+/* All variables that are looked at. */
+static const char *const variables[] = {
+    "MOIRAI_RANK",
+    "MOIRAI_RANKS",
+    "MOIRAI_MASTER",
+    "MOIRAI_TOKEN",
+    "MOIRAI_BIND",
+    "MOIRAI_TRANSPORT",
+    "RANK",
+    "WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "TORCHELASTIC_RUN_ID",
+    "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "PMI_SIZE",
+    "OMPI_MCA_ess_base_jobid",
+    "PMI_RANK",
+    "MPI_LOCALNRANKS",
+    "PMI_JOBID",
+    "PMIX_RANK",
+    "PMIX_NAMESPACE",
+    "SLURM_STEP_NUM_TASKS",
+    "SLURM_PROCID",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "SLURM_STEP_NUM_NODES",
+    "SLURM_STEP_NODELIST",
+    "SLURM_NODELIST",
+};
+
+/* "A=1 B=2" */
+static void set_variables(const char *text)
+{
+    char copy[512], *name;
+
+    for (int i = 0; i < COUNT(variables); i++)
+        unsetenv(variables[i]);
+    snprintf(copy, sizeof copy, "%s", text);
+    for (name = strtok(copy, " "); name; name = strtok(NULL, " ")) {
+        char *value = strchr(name, '=');
+
+        *value = '\0';
+        setenv(name, value + 1, 1);
+    }
+}
+
+/* ----------------------------------------------------------------- who is it
+ */
+
+#define TORCHRUN "RANK=2 WORLD_SIZE=4 MASTER_ADDR=tau MASTER_PORT=29500"
+#define MPIRUN   "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1"
+#define ONE_HOST MPIRUN " OMPI_COMM_WORLD_LOCAL_SIZE=3"
+#define SRUN     "SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 SLURM_JOB_ID=100"
+#define PLAIN                                                                  \
+    {                                                                          \
+        0                                                                      \
+    }
+
+static const struct {
+    const char *variables;
+    mo_launch told;
+    int rank, n_ranks;
+    const char *host; /* "" at a name, NULL: nowhere */
+    int port;
+    const char *token;
+    const char *transport; /* where MPI is built in */
+} found[] = {
+    { "", PLAIN, 0, 1, NULL, 0, "", "local" },
+    { "MOIRAI_RANK=1 MOIRAI_RANKS=2", PLAIN, 1, 2, "127.0.0.1", MO_LAUNCH_PORT,
+      "", "tcp" },
+    { "MOIRAI_RANK=1 MOIRAI_RANKS=2 MOIRAI_MASTER=tau:99 MOIRAI_TOKEN=t", PLAIN,
+      1, 2, "tau", 99, "t", "tcp" },
+    /* Options come first, one by one. */
+    { "MOIRAI_RANK=1 MOIRAI_RANKS=4 MOIRAI_MASTER=tau:99 MOIRAI_TOKEN=t",
+      { .rank_told = true, .master = "[::1]:7", .token = "u" },
+      0,
+      4,
+      "::1",
+      7,
+      "u",
+      "tcp" },
+    { TORCHRUN,
+      { .rank_told = true, .rank = 1, .n_ranks = 2 },
+      1,
+      2,
+      "127.0.0.1",
+      MO_LAUNCH_PORT,
+      "",
+      "tcp" },
+    { TORCHRUN, PLAIN, 2, 4, "tau", 29500, "", "tcp" },
+    { TORCHRUN " TORCHELASTIC_RUN_ID=run7", PLAIN, 2, 4, "tau", 29501, "run7",
+      "tcp" },
+    { TORCHRUN " " MPIRUN, PLAIN, 2, 4, "tau", 29500, "", "tcp" },
+    { "RANK=0 WORLD_SIZE=1", PLAIN, 0, 1, NULL, 0, "", "local" },
+    /* Half of torchrun's is somebody else's. */
+    { "RANK=5", PLAIN, 0, 1, NULL, 0, "", "local" },
+    { ONE_HOST " OMPI_MCA_ess_base_jobid=77", PLAIN, 1, 3, "", 0, "77", "mpi" },
+    { ONE_HOST, PLAIN, 1, 3, "127.0.0.1", MO_LAUNCH_PORT, "", "mpi" },
+    { MPIRUN " MOIRAI_MASTER=tau", PLAIN, 1, 3, "tau", MO_LAUNCH_PORT, "",
+      "tcp" },
+    { SRUN " SLURM_STEP_NODELIST=gpu[03-07,9],login SLURM_STEP_ID=2", PLAIN, 3,
+      4, "gpu03", 15000 + 3102, "100", "mpi" },
+    { SRUN " SLURM_STEP_NUM_NODES=1", PLAIN, 3, 4, "", 0, "100", "mpi" },
+    { "OMPI_COMM_WORLD_SIZE=1", PLAIN, 0, 1, NULL, 0, "", "local" },
+};
+
+START_TEST(a_process_knows_who_it_is)
+{
+    const mo_transport *transport;
+    const char *wanted = found[_i].transport;
+    bool has_mpi = false;
+    mo_job job;
+
+    set_variables(found[_i].variables);
+    MUST(mo_launch_find(&found[_i].told, &job, &err));
+    ck_assert_int_eq(job.rank, found[_i].rank);
+    ck_assert_int_eq(job.n_ranks, found[_i].n_ranks);
+    ck_assert_str_eq(job.token, found[_i].token);
+    if (found[_i].host)
+        ck_assert_str_eq(job.host, found[_i].host);
+    if (found[_i].host && *found[_i].host)
+        ck_assert_int_eq(job.port, found[_i].port);
+    if (found[_i].host && !*found[_i].host)
+        ck_assert_int_gt((int) strlen(job.name), 0);
+    for (int i = 0; mo_transports[i]; i++)
+        has_mpi |= strcmp(mo_transports[i]->name, "mpi") == 0;
+    if (!has_mpi && strcmp(wanted, "mpi") == 0)
+        wanted = "tcp";
+    MUST(mo_transport_choose_as(NULL, &found[_i].told, &transport, &err));
+    /* NCCL is TCP, and more. */
+    if (strcmp(transport->name, "nccl") == 0)
+        transport = &mo_transport_tcp;
+    ck_assert_str_eq(transport->name, wanted);
+}
+END_TEST
+
+/* ------------------------------------------------------------- contradictions
+ */
+
+static const struct {
+    const char *variables;
+    mo_launch told;
+    const char *error;
+} refused[] = {
+    { "MOIRAI_RANK=2 MOIRAI_RANKS=2", PLAIN, "2 ranks are 0 to 1" },
+    { "MOIRAI_RANK=0", PLAIN, "not how many there are" },
+    { "MOIRAI_RANKS=3", PLAIN, "not which this is" },
+    { "", { .rank_told = true }, "not how many there are" },
+    { "MOIRAI_RANK=-1 MOIRAI_RANKS=2", PLAIN, "MOIRAI_RANK is '-1'" },
+    { "MOIRAI_RANK=0 MOIRAI_RANKS=two", PLAIN, "MOIRAI_RANKS is 'two'" },
+    { "MOIRAI_RANK=0 MOIRAI_RANKS=0", PLAIN, "0 ranks" },
+    { "MOIRAI_RANK=0 MOIRAI_RANKS=99999999999999999999", PLAIN,
+      "MOIRAI_RANKS is" },
+    { "MOIRAI_RANK=0 MOIRAI_RANKS=2 MOIRAI_MASTER=a:b", PLAIN,
+      "MOIRAI_MASTER is 'a:b'" },
+    { "MOIRAI_RANK=0 MOIRAI_RANKS=2",
+      { .master = "tau:70000" },
+      "--master is 'tau:70000'" },
+    { "RANK=x WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN, "RANK is 'x'" },
+    { "RANK=0 WORLD_SIZE=2", PLAIN, "not MASTER_ADDR" },
+    { "RANK=3 WORLD_SIZE=2 MASTER_ADDR=tau", PLAIN,
+      "torchrun tells of rank 3" },
+    { MPIRUN, PLAIN, "mpirun does not tell on which host" },
+    { "PMIX_RANK=1", PLAIN, "(PMIx) does not tell which" },
+    { SRUN " SLURM_STEP_NODELIST=gpu[", PLAIN, "names no host" },
+};
+
+START_TEST(nonsense_is_refused_in_one_line)
+{
+    mo_error err = { 0 };
+    mo_job job;
+
+    set_variables(refused[_i].variables);
+    ck_assert_int_eq(mo_launch_find(&refused[_i].told, &job, &err), MO_E_USAGE);
+    ck_assert_msg(strstr(err.text, refused[_i].error) != NULL, "%s", err.text);
+    ck_assert_ptr_null(strchr(err.text, '\n'));
+}
+END_TEST
+
+/* Each of them would take itself for the only one. */
+START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
+{
+    static const mo_launch told[] = { { .rank_told = true, .n_ranks = 2 },
+                                      { .n_ranks = 2 } };
+    const mo_launch one = { .rank_told = true, .n_ranks = 1 };
+    const mo_transport *transport;
+    mo_error why = { 0 };
+
+    set_variables(_i < 2 ? "" : "MOIRAI_TRANSPORT=local");
+    ck_assert_int_eq(mo_transport_choose_as(_i < 2 ? "local" : NULL,
+                                            &told[_i % 2], &transport, &why),
+                     MO_E_USAGE);
+    ck_assert_msg(strstr(why.text, "--rank and --ranks") != NULL, "%s",
+                  why.text);
+    MUST(mo_transport_choose_as("tcp", &told[_i % 2], &transport, &err));
+    MUST(mo_transport_choose_as("local", &one, &transport, &err));
+}
+END_TEST
+
+/* What it is set to must be obeyed, or refused. */
+START_TEST(patience_is_a_number_of_seconds)
+{
+    static const char *const patiences[] = { "soon", "-3",  "0",   "8s",
+                                             "nan",  "inf", "1e7", " " };
+    mo_error why = { 0 };
+    mo_world *world;
+
+    set_variables("");
+    setenv("MOIRAI_PATIENCE", patiences[_i], 1);
+    ck_assert_int_eq(mo_transport_tcp.open(NULL, &world, &why), MO_E_USAGE);
+    ck_assert_msg(strstr(why.text, "MOIRAI_PATIENCE is") != NULL, "%s",
+                  why.text);
+    setenv("MOIRAI_PATIENCE", "1e6", 1);
+    MUST(mo_transport_tcp.open(NULL, &world, &err));
+    mo_transport_tcp.close(world);
+    unsetenv("MOIRAI_PATIENCE");
+}
+END_TEST
+
+/* ------------------------------------------------------------------ reading */
+
+static const struct {
+    const char *text, *host; /* NULL: is none */
+    int port;                /* 5 where none is told */
+} masters[] = {
+    { "tau", "tau", 5 },
+    { "tau.example.org:80", "tau.example.org", 80 },
+    { "10.0.0.1:65535", "10.0.0.1", 65535 },
+    { "::1", "::1", 5 },
+    { "fe80::2", "fe80::2", 5 },
+    { "[::1]", "::1", 5 },
+    { "[::1]:8", "::1", 8 },
+    { "", NULL, 0 },
+    { ":80", NULL, 0 },
+    { "tau:", NULL, 0 },
+    { "tau:0", NULL, 0 },
+    { "tau:65536", NULL, 0 },
+    { "tau:8o", NULL, 0 },
+    { "[::1", NULL, 0 },
+    { "[]", NULL, 0 },
+    { "[::1]8", NULL, 0 },
+    { "http://tau", NULL, 0 },
+    { "a b", NULL, 0 },
+};
+
+START_TEST(hosts_and_ports_are_read)
+{
+    char host[MO_LAUNCH_HOST] = "";
+    int port = 5;
+    bool good = mo_launch_read_master(masters[_i].text, host, &port);
+
+    ck_assert_int_eq(good, masters[_i].host != NULL);
+    if (!good)
+        return;
+    ck_assert_str_eq(host, masters[_i].host);
+    ck_assert_int_eq(port, masters[_i].port);
+}
+END_TEST
+
+static const struct {
+    const char *list, *first; /* NULL: is none */
+} lists[] = {
+    { "tau", "tau" },
+    { "tau,phi", "tau" },
+    { "gpu[01-04,7],login", "gpu01" },
+    { "gpu[7,01-04]", "gpu7" },
+    { "n[001-128]x", "n001x" },
+    { "r[1-2]n[3-4],s", "r1n3" },
+    { "gpu[12]", "gpu12" },
+    { "", NULL },
+    { ",tau", NULL },
+    { "gpu[", NULL },
+    { "gpu[]", NULL },
+    { "gpu[1", NULL },
+    { "gpu[a-b]", NULL },
+    { "gpu]1", NULL },
+    { "a/b", NULL },
+};
+
+START_TEST(the_first_host_of_a_list_is_found)
+{
+    char host[MO_LAUNCH_HOST];
+    bool good = mo_launch_first_host(lists[_i].list, host);
+
+    ck_assert_int_eq(good, lists[_i].first != NULL);
+    if (good)
+        ck_assert_str_eq(host, lists[_i].first);
+}
+END_TEST
+
+START_TEST(names_that_never_end_are_refused)
+{
+    char text[2 * MO_LAUNCH_HOST], host[MO_LAUNCH_HOST];
+    int port = 0;
+
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    ck_assert(!mo_launch_read_master(text, host, &port));
+    ck_assert(!mo_launch_first_host(text, host));
+    text[MO_LAUNCH_HOST - 1] = '\0';
+    ck_assert(mo_launch_read_master(text, host, &port));
+    ck_assert(mo_launch_first_host(text, host));
+    ck_assert_str_eq(host, text);
+}
+END_TEST
+
+SUITE(launch)
+{
+    EACH(a_process_knows_who_it_is, COUNT(found));
+    EACH(nonsense_is_refused_in_one_line, COUNT(refused));
+    EACH(ranks_that_are_told_need_a_transport_that_knows_them, 4);
+    EACH(patience_is_a_number_of_seconds, 8);
+    EACH(hosts_and_ports_are_read, COUNT(masters));
+    EACH(the_first_host_of_a_list_is_found, COUNT(lists));
+    TEST(names_that_never_end_are_refused);
+}

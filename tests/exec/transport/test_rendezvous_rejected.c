@@ -1,0 +1,244 @@
+/* tags: no-valgrind */
+/* Claims of exec/transport/rendezvous/join.h: strangers, and ranks that do not come. */
+#include <config.h>
+
+#include "exec/transport/rendezvous/join.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "base/stop.h"
+#include "exec/transport/rendezvous/handshake.h"
+#include "tests/exec/transport/rendezvous_case.h"
+#include "tests/support/suite.h"
+
+enum { MAX_STRANGERS = 100 };
+
+static int call(int port)
+{
+    return mo_address_call(mo_address_loopback, port,
+                           mo_stop_clock_ns() + 1000000000);
+}
+
+static int call_until_there(int port)
+{
+    int fd;
+
+    while ((fd = call(port)) < 0)
+        usleep(1000);
+    return fd;
+}
+
+/* Who calls in a crowd is not turned away before anybody has looked. */
+START_TEST(a_crowd_may_call_at_once)
+{
+    mo_job job = { .host = "127.0.0.1",
+                   .port = join_free_port(),
+                   .n_ranks = 2 };
+    int listener = mo_join_listen(&job, mo_address_loopback);
+    int fds[MAX_STRANGERS];
+
+    ck_assert_int_ge(listener, 0);
+    for (int i = 0; i < MAX_STRANGERS; i++) {
+        fds[i] = mo_address_call(mo_address_loopback, job.port,
+                                 mo_stop_clock_ns() + 500000000);
+        ck_assert_msg(fds[i] >= 0, "the %d-th was not heard", i + 1);
+    }
+    for (int i = 0; i < MAX_STRANGERS; i++)
+        close(fds[i]);
+    close(listener);
+}
+END_TEST
+
+static mo_join_greeting greeting_of(int number, int n_ranks)
+{
+    mo_join_greeting greeting = { .order = MO_JOIN_ORDER,
+                                  .version = MO_JOIN_VERSION,
+                                  .rank = (uint32_t) number,
+                                  .n_ranks = (uint32_t) n_ranks,
+                                  .card_bytes = sizeof(mo_card) };
+
+    memcpy(greeting.magic, mo_join_magic, sizeof greeting.magic);
+    return greeting;
+}
+
+/* What a stranger says: nothing, somebody else's words, half of ours, much too
+ * much, or chance. */
+static void babble(int fd, int kind, uint64_t seed)
+{
+    mo_join_greeting greeting = greeting_of(1, 2);
+    mo_random random = { seed };
+    unsigned char bytes[4096];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char) mo_random_below(&random, 256);
+    switch (kind % 5) {
+    case 1:
+        send(fd, "GET / HTTP/1.1\r\nHost: tau\r\n\r\n", 29, MSG_NOSIGNAL);
+        break;
+    case 2:
+        send(fd, &greeting, sizeof greeting / 2, MSG_NOSIGNAL);
+        break;
+    case 3: /* a claim that is all chance */
+        send(fd, &greeting, sizeof greeting, MSG_NOSIGNAL);
+        send(fd, bytes, sizeof(mo_join_claim), MSG_NOSIGNAL);
+        break;
+    case 4:
+        send(fd, bytes, sizeof bytes, MSG_NOSIGNAL);
+        break;
+    default:
+        break;
+    }
+}
+
+START_TEST(strangers_are_in_nobodys_way)
+{
+    join_rank ranks[2];
+    int port = join_free_port(), strangers[MAX_STRANGERS];
+    int64_t begin = mo_stop_clock_ns();
+
+    join_set_up(ranks, 2, port);
+    join_start(&ranks[0]);
+    strangers[0] = call_until_there(port);
+    for (int i = 1; i < MAX_STRANGERS; i++)
+        strangers[i] = call(port);
+    for (int i = 0; i < MAX_STRANGERS; i++)
+        babble(strangers[i], i, (uint64_t) (_i * 1000 + i));
+    for (int i = 0; i < MAX_STRANGERS; i += 3) /* some leave */
+        close(strangers[i]);
+    join_start(&ranks[1]);
+    join_finish(&ranks[0]);
+    join_finish(&ranks[1]);
+    ck_assert_msg(ranks[0].status == MO_OK, "seed %d: %s", _i,
+                  ranks[0].err.text);
+    ck_assert_msg(ranks[1].status == MO_OK, "seed %d: %s", _i,
+                  ranks[1].err.text);
+    ck_assert_int_lt(mo_stop_clock_ns() - begin, SOON_NS);
+    join_check(ranks, 2);
+    for (int i = 0; i < MAX_STRANGERS; i++)
+        if (i % 3 != 0)
+            close(strangers[i]);
+    join_hang_up(&ranks[0]);
+    join_hang_up(&ranks[1]);
+}
+END_TEST
+
+/* What one who knows the token is refused for. */
+START_TEST(other_kinds_of_machines_are_refused)
+{
+    join_rank ranks[2];
+    int port = join_free_port(), fd;
+    mo_join_verdict verdict;
+    mo_join_answer answer;
+    mo_join_greeting greeting = greeting_of(1, 2);
+    int64_t soon = mo_stop_clock_ns() + 5000000000;
+
+    if (_i == 0)
+        greeting.order = 0x04030201;
+    else
+        greeting.version++;
+    join_set_up(ranks, 2, port);
+    ranks[0].seconds = 1;
+    join_start(&ranks[0]);
+    fd = call_until_there(port);
+    ck_assert(mo_join_send(fd, &greeting, sizeof greeting, soon));
+    ck_assert(mo_join_receive(fd, &answer, sizeof answer, soon));
+    ck_assert(mo_join_receive(fd, &verdict, sizeof verdict, soon));
+    ck_assert_int_eq((int) verdict.refused, 1);
+    join_expect(verdict.text,
+                _i == 0 ? "another order of bytes" : "another version");
+    close(fd);
+    join_finish(&ranks[0]);
+    ck_assert_int_eq(ranks[0].status, MO_E_IO);
+    join_expect(ranks[0].err.text, "rank 1 has never come");
+    join_expect(ranks[0].err.text, verdict.text);
+}
+END_TEST
+
+START_TEST(what_answers_may_be_something_else)
+{
+    int port = join_free_port(), caller;
+    int listener = mo_address_listen(mo_address_loopback, port, 4);
+    join_rank ranks[2];
+
+    join_set_up(ranks, 2, port);
+    ranks[1].seconds = 0.5;
+    join_start(&ranks[1]);
+    while ((caller = accept(listener, NULL, NULL)) < 0)
+        usleep(1000);
+    for (int i = 0; i < 50; i++)
+        send(caller, "220 mail.example.org\r\n", 22, MSG_NOSIGNAL);
+    close(listener);
+    join_finish(&ranks[1]);
+    close(caller);
+    ck_assert_int_eq(ranks[1].status, MO_E_IO);
+    ck_assert_msg(strstr(ranks[1].err.text, "is not rank 0") ||
+                      strstr(ranks[1].err.text, "cannot be reached"),
+                  "%s", ranks[1].err.text);
+}
+END_TEST
+
+START_TEST(all_hear_who_is_missing)
+{
+    join_rank ranks[4];
+
+    join_set_up(ranks, 4, 0);
+    for (int r = 0; r < 4; r++)
+        ranks[r].seconds = 1;
+    for (int r = 0; r < 4; r++)
+        if (r != _i)
+            join_start(&ranks[r]);
+    for (int r = 0; r < 4; r++) {
+        char words[32];
+
+        if (r == _i)
+            continue;
+        join_finish(&ranks[r]);
+        ck_assert_int_eq(ranks[r].status, MO_E_IO);
+        snprintf(words, sizeof words, "rank %d ", _i);
+        join_expect(ranks[r].err.text, words);
+    }
+}
+END_TEST
+
+START_TEST(one_that_leaves_is_named_at_once)
+{
+    join_rank ranks[3];
+    int port = join_free_port(), fd;
+    int64_t begin = mo_stop_clock_ns(), soon = begin + SOON_NS;
+    mo_join_greeting greeting = greeting_of(2, 3);
+    mo_join_claim claim = { .card = { .host = "tau" } };
+    mo_join_verdict verdict;
+    mo_join_answer answer;
+
+    join_set_up(ranks, 3, port);
+    join_start(&ranks[0]);
+    fd = call_until_there(port);
+    ck_assert(mo_join_send(fd, &greeting, sizeof greeting, soon));
+    ck_assert(mo_join_receive(fd, &answer, sizeof answer, soon));
+    mo_join_seal("sesame", MO_JOIN_CALLER, &greeting, answer.number,
+                 claim.proof);
+    ck_assert(mo_join_send(fd, &claim, sizeof claim, soon));
+    ck_assert(mo_join_receive(fd, &verdict, sizeof verdict, soon));
+    ck_assert_int_eq((int) verdict.refused, 0);
+    close(fd);
+    usleep(100000);
+    join_start(&ranks[1]); /* comes too late, and hears of it all the same */
+    join_finish(&ranks[0]);
+    join_finish(&ranks[1]);
+    join_expect(ranks[0].err.text, "rank 2 (host tau) is gone");
+    join_expect(ranks[1].err.text, "rank 2 (host tau) is gone");
+    ck_assert_int_lt(mo_stop_clock_ns() - begin, SOON_NS);
+}
+END_TEST
+
+SUITE(join_strangers)
+{
+    TEST(a_crowd_may_call_at_once);
+    EACH(strangers_are_in_nobodys_way, 3);
+    EACH(other_kinds_of_machines_are_refused, 2);
+    TEST(what_answers_may_be_something_else);
+    EACH(all_hear_who_is_missing, 4);
+    TEST(one_that_leaves_is_named_at_once);
+}

@@ -1,0 +1,24 @@
+/*
+ * work_case.h - a graph of one op, "x", and of what it reads.
+ */
+#ifndef MO_TESTS_INGEST_WORK_CASE_H
+#define MO_TESTS_INGEST_WORK_CASE_H
+
+#include <stdbool.h>
+
+#include "graph/graph.h"
+
+typedef struct work_input {
+    const char *shape;
+    bool is_constant;
+    int port; /* of the op: MO_PORT_NONE or a number */
+} work_input;
+
+/* Before any work is filled in.  Of x its type, shape, element type, attributes
+ * and, where there are any, bytes of weights count. */
+mo_graph *work_graph(const mo_op *x, const work_input *inputs, int n);
+
+/* "x". */
+const mo_op *work_op(const mo_graph *g);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * oracle.h - models of random problems, solved and held against exhaustive.h.
+ *
+ * MOIRAI_ORACLE_SEEDS says how many problems to try, 100 unless given, or 500
+ * with MOIRAI_LONG, and MOIRAI_ORACLE_FIRST which is the first, for those who
+ * want to look further than make check does.
+ */
+#ifndef MO_TESTS_MODELS_OPTIMUM_ORACLE_H
+#define MO_TESTS_MODELS_OPTIMUM_ORACLE_H
+
+#include "models/formulation.h"
+#include "tests/support/problem.h"
+#include "tests/support/highs_solve.h"
+
+/* A problem with what it was made of. */
+typedef struct oracle {
+    unsigned seed;
+    problem p;
+    char *text;                  /* the problem in words, for messages */
+    bool closure;                /* of its models; false unless set */
+    const mo_strength *strength; /* for them; NULL unless set */
+    int n_wrong;
+} oracle;
+
+/* The seeds of one part of n_parts: next, next + step, ..., below end. */
+typedef struct oracle_seeds {
+    unsigned next, end, step;
+} oracle_seeds;
+
+oracle_seeds oracle_part(int part, int n_parts);
+
+void oracle_make(oracle *o, unsigned seed);
+void oracle_clear(oracle *o);
+
+/* Writes the model of the problem into the file, LP or MPS by its ending, and
+ * returns the time unit in nanoseconds. */
+int64_t oracle_write(const oracle *o, const mo_formulation *formulation,
+                     const mo_regime *regime, const char *path);
+
+/* Solves the model, as LP and as MPS; an optimum other than the exhaustive one
+ * is told on stderr and counted. */
+void oracle_check(oracle *o, const mo_formulation *formulation,
+                  const mo_regime *regime);
+
+/* Tells something that is wrong with a model. */
+void oracle_complain(oracle *o, const mo_formulation *formulation,
+                     const mo_regime *regime, const char *format, ...)
+    MO_PRINTF(4, 5);
+
+#endif

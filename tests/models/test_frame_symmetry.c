@@ -1,0 +1,193 @@
+/* Claims of models/frame/frame.h on devices that are equal. */
+#include "models/frame/frame.h"
+
+#include "tests/models/frame_case.h"
+#include "tests/support/problem.h"
+#include "tests/support/suite.h"
+
+enum { A, B, C };
+
+static const struct {
+    const char *graph, *cluster;
+    mo_congestion congestion;
+    int twin[4];
+} twin_cases[] = {
+    { "a t.m=1",
+      "A model=m; B model=m; A-B gbps=1",
+      MO_CONGESTION_PORT,
+      { MO_FREE, A } },
+    { "a t.A=1 t.B=2", "A; B", MO_CONGESTION_PORT, { MO_FREE, MO_FREE } },
+    { "a t.m=1",
+      "A model=m memory_bytes=8; B model=m memory_bytes=9; A-B gbps=1",
+      MO_CONGESTION_PORT,
+      { MO_FREE, MO_FREE } },
+    { "a t.m=1 pin=B",
+      "A model=m; B model=m; A-B gbps=1",
+      MO_CONGESTION_PORT,
+      { MO_FREE, MO_FREE } },
+    /* A and C lie on either side of B */
+    { "* t.m=1; a; b; a>b bytes=1000",
+      "A model=m; B model=m; C model=m;"
+      "A-B gbps=1 latency_us=1; B-C gbps=1 latency_us=1",
+      MO_CONGESTION_PORT,
+      { MO_FREE, MO_FREE, A } },
+    { "* t.m=1; a; b; a>b bytes=1000",
+      "A model=m; B model=m; C model=m;"
+      "A-B gbps=1 latency_us=1; B-C gbps=1 latency_us=1",
+      MO_CONGESTION_LINK,
+      { MO_FREE, MO_FREE, A } },
+    { "* t.m=1; a; b; a>b bytes=1000",
+      "A model=m; B model=m; C model=m;"
+      "A-B gbps=1 latency_us=1; B-C gbps=1 latency_us=2",
+      MO_CONGESTION_PORT,
+      { MO_FREE, MO_FREE, MO_FREE } },
+    /* one way round, all alike, but no two may change places */
+    { "* t.m=1; a; b; a>b bytes=1000",
+      "A model=m; B model=m; C model=m; A>B gbps=1 latency_us=1;"
+      "B>C gbps=1 latency_us=1; C>A gbps=1 latency_us=1",
+      MO_CONGESTION_NONE,
+      { MO_FREE, MO_FREE, MO_FREE } },
+    /* from C to D the way is by A, not by B */
+    { "* t.m=1; *>* c.m.m=1; a; b; a>b",
+      "A model=m; B model=m; C model=m; D model=m;"
+      "A-C gbps=1; B-C gbps=1; A-D gbps=1; B-D gbps=1",
+      MO_CONGESTION_LINK,
+      { MO_FREE, MO_FREE, MO_FREE, MO_FREE } },
+    /* times tell nothing, but links do: only A's way to D is B's, too */
+    { "* t.m=1; *>* c.m.m=1; a; b; a>b",
+      "A model=m; B model=m; C model=m; D model=m;"
+      "A-B gbps=1; B-D gbps=1; C-D gbps=1",
+      MO_CONGESTION_CHANNEL,
+      { MO_FREE, A, B, C } },
+    { "* t.m=1; *>* c.m.m=1; a; b; a>b",
+      "A model=m; B model=m; C model=m; D model=m;"
+      "A-B gbps=1; B-D gbps=1; C-D gbps=1",
+      MO_CONGESTION_LINK,
+      { MO_FREE, MO_FREE, MO_FREE, MO_FREE } },
+};
+
+START_TEST(twins_are_equal_in_everything)
+{
+    mo_regime regime = { twin_cases[_i].congestion, MO_TENSORS_ONCE,
+                         MO_MEMORY_STATIC };
+    problem p = { 0 };
+    mo_frame *f;
+
+    problem_make(&p, twin_cases[_i].graph, twin_cases[_i].cluster, NULL);
+    f = frame_of(&p, &regime);
+    for (int k = 0; k < f->x->n_devices; k++)
+        ck_assert_msg(f->twin[k] == twin_cases[_i].twin[k],
+                      "case %d: device %d has twin %d", _i, k, f->twin[k]);
+    mo_frame_free(f);
+    problem_clear(&p);
+}
+END_TEST
+
+static int exchanged(int device, int a, int b)
+{
+    return device == a ? b : device == b ? a : device;
+}
+
+static bool share_link(const mo_instance *x, int pair, int other)
+{
+    for (int h = x->route_start[pair]; h < x->route_start[pair + 1]; h++)
+        for (int g = x->route_start[other]; g < x->route_start[other + 1]; g++)
+            if (x->route_link[h] == x->route_link[g])
+                return true;
+    return false;
+}
+
+/* Does it make no difference to anything when a and b change names? */
+static bool may_exchange(const frame_world *w, int a, int b)
+{
+    const mo_instance *x = w->p.x;
+    int n = x->n_devices;
+
+    for (int i = 0; i < x->n; i++)
+        if (mo_instance_p_ns(x, i, a) != mo_instance_p_ns(x, i, b) ||
+            x->pin[i] == a || x->pin[i] == b)
+            return false;
+    for (int pair = 0; pair < n * n; pair++) {
+        int from = exchanged(pair / n, a, b), to = exchanged(pair % n, a, b);
+        for (int q = 0; q < x->n_flows; q++)
+            if (mo_instance_flow_ns(x, q, pair / n, pair % n) !=
+                    mo_instance_flow_ns(x, q, from, to) ||
+                mo_instance_tensor_ns(x, x->flows[q].tensor, pair / n,
+                                      pair % n) !=
+                    mo_instance_tensor_ns(x, x->flows[q].tensor, from, to))
+                return false;
+        for (int other = 0; other < n * n; other++)
+            if (w->regime.congestion == MO_CONGESTION_LINK &&
+                share_link(x, pair, other) !=
+                    share_link(x, from * n + to,
+                               exchanged(other / n, a, b) * n +
+                                   exchanged(other % n, a, b)))
+                return false;
+    }
+    return x->capacity_bytes[a] == x->capacity_bytes[b];
+}
+
+START_TEST(twins_may_change_names)
+{
+    frame_world w;
+
+    frame_world_make(&w, _i, 6);
+    for (int k = 0; k < w.p.x->n_devices; k++) {
+        int twin = w.f->twin[k];
+        if (twin != MO_FREE)
+            ck_assert_msg(twin < k && may_exchange(&w, twin, k),
+                          "seed %d: devices %d and %d", _i, twin, k);
+        for (int other = twin + 1;
+             other < k && w.regime.congestion != MO_CONGESTION_LINK; other++)
+            ck_assert_msg(!may_exchange(&w, other, k),
+                          "seed %d: devices %d and %d", _i, other, k);
+    }
+    frame_world_clear(&w);
+}
+END_TEST
+
+/* The smallest op on a device, or n. */
+static int first_op_on(const mo_schedule *s, int device)
+{
+    int i = 0;
+
+    while (i < s->n && s->device[i] != device)
+        i++;
+    return i;
+}
+
+START_TEST(the_start_uses_twins_in_order)
+{
+    frame_world w;
+    mo_schedule *s, *anew;
+    int64_t makespan;
+
+    frame_world_make(&w, _i, 6);
+    s = w.f->start;
+    for (int k = 0; s && k < w.p.x->n_devices; k++)
+        if (w.f->twin[k] != MO_FREE && first_op_on(s, k) < s->n)
+            ck_assert_msg(first_op_on(s, w.f->twin[k]) < first_op_on(s, k),
+                          "seed %d, device %d", _i, k);
+    if (s) {
+        MUST(mo_schedule_new(w.p.x, &w.regime, s->device, &anew, &err));
+        ck_assert_int_eq(s->n_transfers, anew->n_transfers);
+        for (int t = 0; t < s->n_transfers; t++)
+            ck_assert(s->transfers[t].item == anew->transfers[t].item &&
+                      s->transfers[t].from == anew->transfers[t].from &&
+                      s->transfers[t].to == anew->transfers[t].to);
+        mo_schedule_free(anew);
+        makespan = s->makespan_ns;
+        ck_assert_int_eq(makespan, w.f->upper_ns);
+        MUST(mo_schedule_shift(w.p.x, s, &err));
+        ck_assert_msg(s->makespan_ns == makespan, "seed %d", _i);
+    }
+    frame_world_clear(&w);
+}
+END_TEST
+
+SUITE(frame_twins)
+{
+    EACH(twins_are_equal_in_everything, COUNT(twin_cases));
+    SOME(twins_may_change_names, at_length(480, 160), 24);
+    SOME(the_start_uses_twins_in_order, at_length(480, 160), 24);
+}

@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""PyTorch's networks, exported and executed.
+
+    python tests/oracles/export_torch.py [--folder DIR] [--tolerance T] [NAME...]
+
+Not part of make check: PyTorch is a gigabyte.  Needs torch 2.6 or later and
+numpy; networks of torchvision and transformers are tried where these are
+there.  Weights are random.  What PyTorch puts out is compared with what
+moirai-exec does, where it is on the PATH; else the export is all that is
+tried.  Prints TAP; exits with 1 where a claim fails, with 77 without PyTorch.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                   "..")
+sys.path.insert(0, os.path.join(top, "contrib", "export"))
+sys.dont_write_bytecode = True
+try:
+    import numpy
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+except ImportError as error:
+    print(f"1..0 # SKIP Python's package {error.name} is not installed")
+    sys.exit(77)
+from moirai_export import ExportError, export  # noqa: E402, found just now
+
+BATCH = 2
+VISION = {"resnet50": 224, "inception_v3": 299, "googlenet": 224,
+          "swin_t": 224, "mobilenet_v3_large": 224, "efficientnet_b0": 224,
+          "densenet121": 224, "convnext_tiny": 224, "vit_b_16": 224,
+          "shufflenet_v2_x1_0": 224, "swin_v2_t": 224, "maxvit_t": 224}
+SMALL = {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 4,
+         "intermediate_size": 256, "vocab_size": 600}
+
+
+class Call(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return self.function(*inputs)
+
+
+class Keywords(nn.Module):
+    """A model of transformers whose inputs come by position, and which puts
+    out tensors only."""
+
+    def __init__(self, model, *names):
+        super().__init__()
+        self.model = model
+        self.names = names
+
+    def forward(self, *inputs):
+        made = self.model(**dict(zip(self.names, inputs))).to_tuple()
+        return tuple(x for x in made if isinstance(x, torch.Tensor))
+
+
+# ---------------------------------------------------------------------- single
+
+def image(*shape):
+    return torch.randn(*shape or (BATCH, 4, 12, 10))
+
+
+def whole(high, *shape):
+    return torch.randint(0, high, shape)
+
+
+def functions():
+    """Name: function and inputs, for what networks at hand do not have."""
+    x, y = image(), image()
+    rows = image(3, 5, 7)
+    mask = torch.rand(3, 5, 7) > 0.4
+    heads = [image(2, 4, 6, 8) for _ in range(3)]
+    return {
+        "mixed types": (lambda a, b: a * b + 2 * b - b / 3, x,
+                        whole(9, 10)),
+        "division": (lambda a, b: (a // b, a % b, torch.div(
+            a, b, rounding_mode="trunc")), whole(90, 7) - 45,
+            whole(5, 7) + 1),
+        "powers": (lambda a: (a ** 2, 2 ** a, a.abs() ** 0.3,
+                              a.abs().rsqrt()), rows),
+        "curves": (lambda a: (F.silu(a), F.mish(a), F.elu(a, 0.7), F.selu(a),
+                              F.softplus(a, 2), F.hardswish(a), F.gelu(
+                                  a, approximate="tanh"), F.hardtanh(a),
+                              torch.log1p(a.abs()), torch.expm1(a)), rows),
+        "comparisons": (lambda a, b: (a > b, a <= 0.5, a == a, (a > 0) &
+                                      (b > 0), ~(a > b)), x, y),
+        "choices": (lambda a, m: (torch.where(m, a, 0.5), a.masked_fill(
+            m, float("-inf")), a.clamp(min=0.1), a.clamp(-0.5, 0.5)),
+            rows, mask),
+        "views": (lambda a: (a.flatten(1), a.transpose(1, -1), a.movedim(
+            0, 2), a[:, 1], a[..., -3:], a[:, ::2, None], a.flip(1, 2)), rows),
+        "parts": (lambda a: (*a.chunk(3, 2), *a.split([1, 4], 1), *a.unbind(
+            0), torch.stack([a, a], 1), torch.cat([a, a], -1)), rows),
+        "pads": (lambda a: (F.pad(a, (1, 2, 0, 1), value=3.0), F.pad(
+            a, (1, 2, 2, 1), mode="reflect"), F.pad(
+                a, (1, 2, 2, 1), mode="replicate")), x),
+        "rolls": (lambda a: (a.roll((1, -2), (1, 2)), a.roll(3), a.tril(),
+                             a.triu(1), a.repeat(2, 1, 1)), rows),
+        "indices": (lambda a, i: (a[:, i], a[i, i], a[:, i, i], a[:, -1, i],
+                                  a.index_select(2, i)), rows,
+                    torch.tensor([2, 0, 1])),
+        "gathers": (lambda a, i: (a.gather(1, i), a.scatter(1, i, 5.0),
+                                  a.scatter_add(1, i, a)),
+                    rows, whole(5, 3, 2, 7)),
+        "orders": (lambda a: (*a.topk(3), a.argmax(1), a.argmin(), *a.max(
+            dim=2), *a.sort(1), a.cumsum(1)), rows),
+        "reductions": (lambda a: (a.mean(), a.sum((0, 2)), a.amax(1), a.prod(
+            2), a.var(1), a.std(2, correction=0), a.logsumexp(1), a.norm(
+                dim=1), (a > 0).any(1), (a > -9).all()), rows),
+        "softmaxes": (lambda a: (a.softmax(1), a.log_softmax(-1)), rows),
+        "products": (lambda a: (a @ a.mT, torch.einsum(
+            "bij,bkj->bik", a, a), torch.baddbmm(a @ a.mT, a, a.mT, beta=0.5,
+                                                 alpha=2)), rows),
+        "attention": (lambda q, k, v: (
+            F.scaled_dot_product_attention(q, k, v),
+            F.scaled_dot_product_attention(q, k, v, is_causal=True),
+            F.scaled_dot_product_attention(
+                q, k, v, attn_mask=torch.ones(6, 6).tril().bool(), scale=0.3),
+            F.scaled_dot_product_attention(q, k[:, :2], v[:, :2],
+                                           enable_gqa=True)), *heads),
+        "pools": (lambda a: (
+            F.max_pool2d(a, 3, 2, 1, ceil_mode=True), F.avg_pool2d(
+                a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1, ceil_mode=True,
+                                          count_include_pad=False),
+            F.adaptive_avg_pool2d(a, (4, 5)), F.adaptive_avg_pool2d(
+                a, (5, 3)), F.max_pool2d(a[0], 2)), x),
+        "norms": (lambda a: (
+            F.layer_norm(a, a.shape[1:]), F.group_norm(a, 2), F.rms_norm(
+                a, a.shape[-1:]), F.instance_norm(a), F.normalize(a, dim=1),
+            F.local_response_norm(a, 3)), x),
+        "sizes": (lambda a: (
+            F.interpolate(a, scale_factor=2), F.interpolate(a, (7, 13)),
+            F.interpolate(a, (20, 17), mode="bilinear"), F.interpolate(
+                a, (20, 17), mode="bilinear", align_corners=True),
+            F.interpolate(a, (20, 17), mode="bicubic"), F.pixel_shuffle(
+                a, 2)), x),
+        "constants": (lambda a: (a + torch.arange(7), torch.zeros_like(a) + 1,
+                                 torch.full((3, 5, 7), 2.0) * a), rows),
+    }
+
+
+def modules():
+    x, series = image(), image(BATCH, 4, 20)
+    return {
+        "convolution, groups": (nn.Conv2d(4, 8, 3, 2, 1, groups=2), x),
+        "convolution, same": (nn.Conv2d(4, 6, 4, padding="same"), x),
+        "convolution, dilated": (nn.Conv1d(4, 6, 3, dilation=2), series),
+        "convolution, volume": (nn.Conv3d(2, 3, 3), image(1, 2, 5, 6, 7)),
+        "convolution, back": (nn.ConvTranspose2d(4, 6, 3, 2, 1, 1, 2), x),
+        "batch norm": (nn.BatchNorm2d(4), x),
+        "prelu": (nn.PReLU(4), x),
+        "attention layer": (nn.TransformerEncoderLayer(
+            16, 2, 32, batch_first=True), image(BATCH, 9, 16)),
+        "embedding": (nn.Embedding(10, 4), whole(10, 3, 4)),
+        "bilinear": (nn.Linear(10, 3, bias=False), x),
+    }
+
+
+# -------------------------------------------------------------------- networks
+
+def vision():
+    try:
+        from torchvision import models
+    except ImportError:
+        print("# torchvision is not installed")
+        return
+    for name, size in VISION.items():
+        options = {"init_weights": False} \
+            if name in ("googlenet", "inception_v3") else {}
+        yield name, lambda name=name, size=size, options=options: (
+            getattr(models, name)(weights=None, **options),
+            image(1, 3, size, size))
+
+
+def language():
+    try:
+        import transformers as hub
+    except ImportError:
+        print("# transformers is not installed")
+        return
+    ids = whole(500, 1, 24)
+    seen = torch.ones(1, 24, dtype=torch.int64)
+    seen[0, 18:] = 0
+    gpt = {"n_layer": 2, "n_embd": 128, "n_head": 4, "vocab_size": 600,
+           "use_cache": False, "bos_token_id": 1, "eos_token_id": 2}
+    yield "gpt2", lambda: (Keywords(hub.GPT2LMHeadModel(hub.GPT2Config(
+        **gpt)), "input_ids"), ids)
+    yield "gpt2, padded", lambda: (Keywords(hub.GPT2Model(hub.GPT2Config(
+        **gpt)), "input_ids", "attention_mask"), ids, seen)
+    yield "bert", lambda: (Keywords(hub.BertModel(hub.BertConfig(
+        **SMALL)), "input_ids"), ids)
+    yield "bert, padded", lambda: (
+        Keywords(hub.BertForSequenceClassification(hub.BertConfig(
+            **SMALL)), "input_ids", "attention_mask"), ids, seen)
+    yield "llama", lambda: (Keywords(hub.LlamaForCausalLM(hub.LlamaConfig(
+        **SMALL, num_key_value_heads=2, use_cache=False)), "input_ids"), ids)
+    yield "t5", lambda: (Keywords(hub.T5Model(hub.T5Config(
+        num_layers=2, d_model=128, num_heads=4, d_kv=32, d_ff=256,
+        vocab_size=600, use_cache=False)), "input_ids",
+        "decoder_input_ids"), ids, ids)
+    yield "vit", lambda: (Keywords(hub.ViTModel(hub.ViTConfig(
+        **{k: v for k, v in SMALL.items() if k != "vocab_size"})),
+        "pixel_values"), image(1, 3, 224, 224))
+
+
+def cases():
+    for name, (function, *inputs) in functions().items():
+        yield name, lambda f=function, i=inputs: (Call(f), *i)
+    for name, made in modules().items():
+        yield name, lambda made=made: made
+    yield from vision()
+    yield from language()
+
+
+# --------------------------------------------------------------------- running
+
+def save(folder, kind, tensors):
+    for i, tensor in enumerate(tensors):
+        numpy.save(f"{folder}/{kind}{i}.npy", tensor.contiguous().numpy())
+
+
+def execute(folder, n_inputs, tolerance):
+    """What moirai-exec says, or nothing."""
+    if not shutil.which("moirai-exec"):
+        return ""
+    command = ["moirai-exec", "-q", "--reference", folder, "--tolerance",
+               tolerance, f"{folder}/net.graphml"]
+    for i in range(n_inputs):
+        command += ["-i", f"{i}={folder}/input{i}.npy"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    return run.stderr or f"exit {run.returncode}" if run.returncode else ""
+
+
+def fault(make, folder, tolerance):
+    """What is wrong, or nothing."""
+    torch.manual_seed(8)
+    module, *inputs = make()
+    module.eval()
+    try:
+        export(module, tuple(inputs), f"{folder}/net.graphml")
+    except ExportError as error:
+        return str(error)
+    with torch.no_grad():
+        outputs = module(*inputs)
+    outputs = [outputs] if isinstance(outputs, torch.Tensor) else outputs
+    save(folder, "input", inputs)
+    save(folder, "output", outputs)
+    return execute(folder, len(inputs), tolerance)
+
+
+def programs_hold(folder):
+    """A saved program, and a function in a file, are the module's graph."""
+    module, x = nn.Linear(3, 2).eval(), torch.rand(1, 3)
+    torch.export.save(torch.export.export(module, (x,)), f"{folder}/net.pt2")
+    torch.save(module.state_dict(), f"{folder}/net.pt")
+    with open(f"{folder}/net.py", "w", encoding="utf-8") as file:
+        file.write("import torch\n\n\ndef net():\n"
+                   "    net = torch.nn.Linear(3, 2)\n"
+                   f"    net.load_state_dict(torch.load({folder!r}"
+                   " + '/net.pt'))\n"
+                   "    return net.eval(), (torch.rand(1, 3),)\n")
+    written = []
+    for source, inputs in ((module, (x,)), (f"{folder}/net.pt2", None),
+                           (f"{folder}/net.py:net", None)):
+        export(source, inputs, f"{folder}/one.graphml")
+        with open(f"{folder}/one.graphml", "rb") as graph, \
+                open(f"{folder}/one.bin", "rb") as weights:
+            written.append(graph.read() + weights.read())
+    return "" if len(set(written)) == 1 else "they differ"
+
+
+def refusals_hold(folder):
+    """What cannot be exported is told, all of it, and nothing is written."""
+    module = Call(lambda a: (torch.linalg.det(a), torch.fft.fft(a).real))
+    try:
+        export(module.eval(), (torch.rand(3, 3),), f"{folder}/no.graphml")
+    except ExportError as error:
+        text = str(error)
+    else:
+        return "it was exported"
+    if os.path.exists(f"{folder}/no.graphml"):
+        return "a file was written"
+    return "" if "det" in text and "fft" in text else text
+
+
+def tell(number, name, wrong):
+    print(f"{'not ok' if wrong else 'ok'} {number} - {name}", flush=True)
+    for line in wrong.strip().splitlines()[:5]:
+        print(f"# {line[:300]}")
+    return bool(wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder")
+    parser.add_argument("--tolerance", default="1e-4")
+    parser.add_argument("names", nargs="*")
+    chosen = parser.parse_args()
+    torch.manual_seed(8)
+    wanted = [(name, lambda folder, make=make: fault(make, folder,
+                                                     chosen.tolerance))
+              for name, make in cases()]
+    wanted += [("programs and files", programs_hold),
+               ("refusals", refusals_hold)]
+    wanted = [(name, test) for name, test in wanted
+              if not chosen.names or name in chosen.names]
+    print(f"1..{len(wanted)}")
+    failed = 0
+    for number, (name, test) in enumerate(wanted, 1):
+        with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+            try:
+                wrong = test(folder)
+            except Exception as error:  # the rest is still to be tried
+                wrong = f"{type(error).__name__}: {error}"
+        failed += tell(number, name, wrong)
+    sys.exit(failed > 0)
+
+
+main()

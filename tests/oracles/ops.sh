@@ -1,0 +1,19 @@
+#!/bin/sh
+# Every operator that can be run computes what OpenVINO computes, for random
+# shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 12
+# unless given, or 20 with MOIRAI_LONG; MOIRAI_SEED which ones, 1 unless given;
+# MOIRAI_TEST_BACKEND where they run; MOIRAI_OPS_SAVE a folder to keep them in
+# for gpu_operators.sh.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT
+"${MOIRAI_PYTHON:-python3}" -c 'import numpy, openvino' 2>/dev/null ||
+    skip_all "MOIRAI_PYTHON has no openvino"
+
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+exec "${MOIRAI_PYTHON:-python3}" "$top_srcdir/tests/oracles/ops_oracle.py" \
+    moirai-exec "$top_builddir/tests/oracles/print_ops" \
+    --cases "${MOIRAI_OPS_CASES:-$(cases 12 20)}" --seed "${MOIRAI_SEED:-1}" \
+    --backend "${MOIRAI_TEST_BACKEND:-cpu}" \
+    ${MOIRAI_OPS_SAVE:+--save "$MOIRAI_OPS_SAVE"}

@@ -1,0 +1,234 @@
+/*
+ * exec_fault - a rank that runs a plan made by hand, for tests that kill ranks
+ * and let them fail.
+ *
+ *     mpirun -n 3 exec_fault [WORD]...
+ *     MOIRAI_RANK=0 MOIRAI_RANKS=3 exec_fault [WORD]... & ...
+ *
+ * has a device for each rank.  Words: slow (calls take their time), failing (a
+ * kernel fails), early=R (rank R fails before it begins), early_exit=R (rank R
+ * leaves in silence), other=R (rank R has another plan), late=R (rank R sleeps
+ * before it opens), stop=R (rank R stops as by SIGSTOP after a while), shared
+ * (two devices for each rank), idle (all devices belong to rank 0), here=DIR
+ * (leaves a file there when it has begun, and what it says), runs=N, calls=N,
+ * elements=N, seed=N, patience=SECONDS.  Rank 0 prints "right" when all outputs
+ * are.
+ */
+#include <config.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exec/runtime/run.h"
+#include "tests/exec/support/manual_plan.h"
+
+enum { MAX_DEVICES = 16 };
+
+typedef struct task {
+    const mo_transport *transport;
+    mo_world *world;
+    mo_plan *plan;
+    mo_dense input;
+    const mo_backend *backends[MAX_DEVICES];
+    mo_unit_options units[MAX_DEVICES];
+    int rank_of[MAX_DEVICES];
+    mo_run_result result;
+} task;
+
+static char **words;
+
+static bool has(const char *word)
+{
+    for (char **w = words; *w; w++)
+        if (strcmp(*w, word) == 0)
+            return true;
+    return false;
+}
+
+/* What stands behind "word=", or NULL. */
+static const char *text(const char *word)
+{
+    size_t length = strlen(word);
+
+    for (char **w = words; *w; w++)
+        if (strncmp(*w, word, length) == 0 && (*w)[length] == '=')
+            return *w + length + 1;
+    return NULL;
+}
+
+static long number(const char *word, long fallback)
+{
+    return text(word) ? strtol(text(word), NULL, 10) : fallback;
+}
+
+static const char *rank_by_launcher(void)
+{
+    const char *rank = getenv("MOIRAI_RANK");
+
+    if (!rank)
+        rank = getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? rank : "0";
+}
+
+/* A file of this rank in the folder for them. */
+static FILE *open_here(const char *name, const char *mode)
+{
+    char path[4096];
+
+    if (!text("here"))
+        return NULL;
+    snprintf(path, sizeof path, "%s/%s.%s", text("here"), name,
+             rank_by_launcher());
+    return fopen(path, mode);
+}
+
+/* Also to a file: a launcher that ends a job may lose what it was told. */
+static void print(const mo_error *why)
+{
+    char said[2048], line[2100];
+    int n =
+        snprintf(line, sizeof line, "exec_fault[%s]: %s\n", rank_by_launcher(),
+                 mo_error_format(why, said, sizeof said));
+    FILE *file = open_here("said", "a");
+
+    if (file) {
+        fputs(line, file);
+        fclose(file);
+    }
+    /* One write, so that lines of several ranks are not mixed up. */
+    if (write(STDERR_FILENO, line, (size_t) n) < 0)
+        return;
+}
+
+static mo_status set_up(task *t, int rank, mo_error *err)
+{
+    int n_ranks = t->transport->n_ranks(t->world);
+    hand_plan_options options = {
+        .seed = (uint64_t) number("seed", 1) + (number("other", -1) == rank),
+        .n_devices = has("shared") ? 2 * n_ranks : n_ranks,
+        .n_calls = (int) number("calls", 40),
+        .elements = number("elements", 20000),
+    };
+    mo_status status;
+
+    t->plan = hand_plan_make(&options);
+    for (int d = 0; d < options.n_devices; d++) {
+        t->rank_of[d] = has("idle") ? 0 : d % n_ranks;
+        t->backends[d] = has("slow")      ? &hand_backend_slow
+                         : has("failing") ? &hand_backend_failing
+                                          : &hand_backend;
+    }
+    status = mo_dense_new(&t->plan->inputs[0].desc, &t->input, err);
+    for (int64_t i = 0; i < options.elements && status == MO_OK; i++)
+        ((uint32_t *) t->input.data)[i] = 7;
+    if (number("early", -1) == rank)
+        return mo_fail_at(err, MO_E_IO, "model.bin", 0, "cannot be opened");
+    return status;
+}
+
+static bool is_right(const task *t)
+{
+    for (int o = 0; o < t->result.n_outputs; o++) {
+        const mo_dense *y = &t->result.outputs[o];
+        uint32_t wanted = hand_plan_result(t->plan, o, 7);
+
+        for (int64_t i = 0; i < mo_desc_elements(&y->desc); i++)
+            if (((uint32_t *) y->data)[i] != wanted)
+                return false;
+    }
+    return true;
+}
+
+static mo_status run(task *t, int rank, mo_error *err)
+{
+    mo_run_options options = { .transport = t->transport,
+                               .world = t->world,
+                               .backends = t->backends,
+                               .units = t->units,
+                               .rank_of = t->rank_of,
+                               .inputs = &t->input,
+                               .warm_ups = 1,
+                               .runs = (int) number("runs", 3),
+                               .trace = true };
+    mo_status status = mo_run_plan(t->plan, &options, &t->result, err);
+
+    if (status != MO_OK)
+        return status;
+    if (!is_right(t))
+        return mo_fail(err, MO_E_INPUT, "the outputs are wrong");
+    if (rank == 0)
+        printf("right: %d outputs, %.1f us\n", t->result.n_outputs,
+               (double) t->result.median_ns * 1e-3);
+    return MO_OK;
+}
+
+static mo_status do_task(task *t, mo_error *err)
+{
+    int rank = t->transport->rank(t->world);
+    mo_status status;
+
+    if (number("early_exit", -1) == rank)
+        _exit(3);
+    status = set_up(t, rank, err);
+    if (status == MO_OK)
+        status = run(t, rank, err);
+    if (status != MO_OK)
+        t->transport->fail(t->world, err);
+    return status;
+}
+
+static void *stop_soon(void *context)
+{
+    (void) context;
+    sleep(1);
+    kill(getpid(), SIGSTOP);
+    return NULL;
+}
+
+/* What is to happen to this rank, whatever it does. */
+static void meet_fate(long rank)
+{
+    pthread_t thread;
+    FILE *file;
+
+    if (number("stop", -1) == rank &&
+        pthread_create(&thread, NULL, stop_soon, NULL) == 0)
+        pthread_detach(thread);
+    if (number("late", -1) == rank)
+        sleep(60);
+    file = open_here("begun", "w");
+    if (file)
+        fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    mo_world_options options = { .last_words = print };
+    mo_error err = { 0 };
+    task t = { 0 };
+    mo_status status;
+
+    (void) argc;
+    words = argv + 1;
+    meet_fate(strtol(rank_by_launcher(), NULL, 10));
+    options.patience_s = (double) number("patience", 0);
+    status = mo_transport_choose(NULL, &t.transport, &err);
+    if (status == MO_OK)
+        status = t.transport->open(&options, &t.world, &err);
+    if (status == MO_OK)
+        status = do_task(&t, &err);
+    if (status != MO_OK)
+        print(&err);
+    mo_run_result_clear(&t.result);
+    mo_dense_clear(&t.input);
+    if (t.plan)
+        mo_arena_free(t.plan->arena);
+    if (t.transport)
+        t.transport->close(t.world);
+    return status == MO_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,124 @@
+#!/bin/sh
+# Ranks whose GPUs talk by NCCL, on the stand-ins for CUDA and NCCL: networks
+# placed at random put out what they should, in programs and call by call, by a
+# communicator for each pair and by one for all; nobody waits for a rank that
+# was killed or stopped, and none gets in with a wrong token.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+. "$top_srcdir/tests/support/random_placement.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+standins=$(cd "$top_builddir/tests/standin" && pwd -P)
+[ -e "$standins/standin_nccl.so" ] || skip_all "built without NCCL"
+MOIRAI_CUDA=$standins/standin_cuda.so
+MOIRAI_NVRTC=$standins/standin_cuda.so
+MOIRAI_NCCL=$standins/standin_nccl.so
+MOIRAI_CUBLASLT=
+MOIRAI_CUDNN=
+MOIRAI_CACHE=$work/cache
+MOIRAI_JOB=$work/job
+# Machines of tests may be slow.
+MOIRAI_JOB_SECONDS=40
+MOIRAI_JOB_LIMIT=120
+export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_NCCL MOIRAI_CUBLASLT MOIRAI_CUDNN
+export MOIRAI_CACHE MOIRAI_JOB MOIRAI_JOB_SECONDS MOIRAI_JOB_LIMIT
+net=$top_srcdir/examples/tiny_ir.xml
+
+# Ranks, of a device each: 2 has a GPU, 2c a processor.
+cluster()
+{
+    echo '<cluster>'
+    k=0
+    for rank in "$@"; do
+        k=$((k + 1))
+        case $rank in
+        *c) what="kind='cpu' gflops='100' threads='1'
+            memory_bandwidth_gbs='20'" ;;
+        *) what="gpu='0' model='h200'" ;;
+        esac
+        echo "<device id='D$k' $what rank='${rank%c}'/>"
+        for l in $(seq $((k - 1))); do
+            echo "<link between='D$l D$k' gbps='100' latency_us='2'/>"
+        done
+    done
+    echo '</cluster>'
+}
+
+job()
+{
+    sh "$top_srcdir/tests/ranks/nccl_job.sh" "$@"
+}
+
+# What all of them are asked for.
+words()
+{
+    words_kind=$1
+    shift
+    job "$words_kind" "$@" --no-measure --random-weights 1 --json \
+        --graph "$net"
+}
+
+cluster 0 1 >"$work/two.xml"
+cluster 0 1 2 >"$work/three.xml"
+cluster 0 0 1 >"$work/shared.xml"
+cluster 0 1 2c >"$work/beside.xml"
+moirai-place -q --time 1 --method single -c "$work/two.xml" "$net" \
+    -o "$work/ops.sol" >/dev/null
+moirai-check --json --graph "$net" -c "$work/two.xml" "$work/ops.sol" \
+    >"$work/ops.json"
+for seed in 1 2 3; do
+    placed_at_random "$work/ops.json" 2 $seed >"$work/two.$seed.json"
+    placed_at_random "$work/ops.json" 3 $seed >"$work/three.$seed.json"
+done
+
+# Claim, cluster, ranks, seed, options.
+right()
+{
+    claim=$1
+    where=$2
+    n=$3
+    seed=$4
+    shift 4
+    devices=$([ "$where" = two ] && echo two || echo three)
+    ok "$claim" words run "$n" --check -c "$work/$where.xml" "$@" \
+        "$work/$devices.$seed.json"
+}
+
+right "two ranks, in programs" two 2 1 --runs 2
+right "two GPUs of a rank and one of another" shared 2 3 --runs 2
+right "two ranks with GPUs and one with a processor" beside 3 1 --runs 2
+ok "the last without any driver" words bare 3 --check --runs 2 \
+    -c "$work/beside.xml" "$work/three.1.json"
+right "call by call" two 2 2 --eager
+MOIRAI_NCCL_REGISTER=1
+export MOIRAI_NCCL_REGISTER
+right "three ranks, whose memory NCCL knows" three 3 2 --runs 2
+unset MOIRAI_NCCL_REGISTER
+MOIRAI_NCCL_SAFE=1 MOIRAI_NCCL_EAGER=1
+export MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
+right "one communicator for all, in no program" three 3 1 --runs 2
+unset MOIRAI_NCCL_SAFE MOIRAI_NCCL_EAGER
+
+ok "a rank without NCCL" words mixed 2 --check -c "$work/two.xml" \
+    "$work/two.1.json"
+
+MOIRAI_NCCL=$work/none.so
+words run 2 -c "$work/two.xml" "$work/two.1.json" >"$work/named" 2>&1
+ok "NCCL that is named must be there" test "$(grep -c \
+    'err.[01]: moirai-exec: .*MOIRAI_NCCL says' "$work/named")" -eq 2
+MOIRAI_NCCL=$standins/standin_nccl.so
+
+fault()
+{
+    claim=$1
+    shift
+    ok "$claim" words "$@" --runs 20000 -c "$work/three.xml" \
+        "$work/three.1.json"
+}
+
+fault "a rank that is killed" kill 3 1 1.5
+fault "the first rank is killed" kill 3 0 2
+MOIRAI_PATIENCE=3
+export MOIRAI_PATIENCE
+fault "a rank that is stopped" stop 3 2 2
+fault "a wrong token" token 3
+done_testing

@@ -1,0 +1,140 @@
+#!/bin/sh
+# Ranks that meet by TCP: as a launcher starts them on one host, as users do by
+# hand, and as torchrun and Slurm do; with the right token, with a wrong one,
+# and among strangers.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+. "$top_srcdir/tests/ranks/ranks.sh"
+
+ranks_or_skip tcp
+. "$top_srcdir/tests/ranks/ranks_claims.sh"
+
+ranks_limit=15
+all_say "a rank that does not come" 1 "" \
+    "rank 1 has never come to rank 0 at .*" 3 late=1 patience=2
+ranks_limit=
+
+# By hand: number of ranks, variables that all have, words.  Each rank's own
+# words are in rank.0, rank.1, ...
+port=$((20000 + $$ % 9000))
+by_hand()
+{
+    n=$1
+    variables=$2
+    shift 2
+    port=$((port + 1))
+    pids=
+    r=0
+    while [ $r -lt "$n" ]; do
+        # Variables are words.
+        # shellcheck disable=SC2086
+        env MOIRAI_RANK=$r MOIRAI_RANKS="$n" MOIRAI_MASTER=127.0.0.1:$port \
+            $variables timeout -k 1 90 "$exec_fault" "$@" \
+            >"$work/rank.$r" 2>&1 </dev/null &
+        pids="$pids $!"
+        r=$((r + 1))
+    done
+    # shellcheck disable=SC2086
+    ranks_wait $pids
+}
+
+by_hand 3 "" seed=5
+ok "three that meet at a port" grep -q '^right: ' "$work/rank.0"
+by_hand 2 "MOIRAI_TOKEN=secret MOIRAI_BIND=127.0.0.1" seed=6
+ok "with a token, bound to an address" grep -q '^right: ' "$work/rank.0"
+
+# One of three has another token: it is told so, and the others who it was.
+port=$((port + 1))
+pids=
+for r in 0 1 2; do
+    token=$([ $r -eq 2 ] && echo wrong || echo right)
+    env MOIRAI_RANK=$r MOIRAI_RANKS=3 MOIRAI_MASTER=127.0.0.1:$port \
+        MOIRAI_TOKEN="$token" timeout -k 1 90 "$exec_fault" patience=2 \
+        >"$work/rank.$r" 2>&1 &
+    pids="$pids $!"
+done
+# shellcheck disable=SC2086
+ranks_wait $pids
+is "another token" "$(grep -c 'rank 2 at 127.0.0.1 has another token' \
+    "$work/rank.0" "$work/rank.1" | tr '\n' ' ')" \
+    "$work/rank.0:1 $work/rank.1:1 "
+ok "is told to whoever has it" grep -q \
+    "exec_fault\[2\]: rank 0 at 127.0.0.1:$port has another token" \
+    "$work/rank.2"
+ok "and never shown" test -z "$(grep -l 'wrong\|right' "$work"/rank.*)"
+
+# Somebody with a wrong token does not keep the right one out.
+port=$((port + 1))
+start()
+{
+    env MOIRAI_RANK="$1" MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port \
+        MOIRAI_TOKEN="$2" timeout -k 1 90 "$exec_fault" seed=3 \
+        >"$work/rank.$3" 2>&1 </dev/null
+}
+start 0 right 0 &
+pids=$!
+start 1 wrong wrong
+ok "a wrong token is refused at once" grep -q 'has another token' \
+    "$work/rank.wrong"
+start 1 right 1
+ranks_wait "$pids"
+ok "and the right one is welcome" grep -q '^right: ' "$work/rank.0"
+
+# The same rank twice: the second is refused, and the job is none the worse.
+one_is_refused()
+{
+    grep -qs 'has come already' "$work"/twin.1.*
+}
+port=$((port + 1))
+pids=
+for r in 0 1 1 2; do
+    [ $r -ne 2 ] || await one_is_refused
+    env MOIRAI_RANK=$r MOIRAI_RANKS=3 MOIRAI_MASTER=127.0.0.1:$port \
+        timeout -k 1 90 "$exec_fault" seed=4 >"$work/twin.$r.${pids:+$!}" 2>&1 &
+    pids="$pids $!"
+done
+# shellcheck disable=SC2086
+ranks_wait $pids
+is "the same rank twice" "$(cat "$work"/twin.1.* |
+    grep -c 'rank 1 at 127.0.0.1 has come already, from host')" 1
+ok "does no harm" grep -q '^right: ' "$work"/twin.0.*
+
+# Two first ranks.
+port=$((port + 1))
+start 0 t 0 &
+pids=$!
+start 0 t second &
+pids="$pids $!"
+ok "a second rank 0" await grep -q "127.0.0.1:$port is taken" \
+    "$work/rank.0" "$work/rank.second"
+start 1 t 1
+# shellcheck disable=SC2086
+ranks_wait $pids
+ok "does not keep the first from its work" grep -q '^right: ' "$work/rank.0" \
+    "$work/rank.second"
+
+# As others start ranks.  Words, then variables of rank 0 and of rank 1.
+as_started_by()
+{
+    claim=$1
+    shift
+    # Variables are words.
+    # shellcheck disable=SC2086
+    env $1 $3 timeout -k 1 90 "$exec_fault" seed=8 >"$work/rank.0" 2>&1 &
+    pids=$!
+    # shellcheck disable=SC2086
+    env $2 $3 timeout -k 1 90 "$exec_fault" seed=8 >"$work/rank.1" 2>&1 ||
+        comment <"$work/rank.1"
+    ranks_wait $pids
+    ok "$claim" grep -q '^right: ' "$work/rank.0"
+}
+port=$((port + 1))
+as_started_by "torchrun" "RANK=0" "RANK=1" \
+    "WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port
+    TORCHELASTIC_RUN_ID=none MOIRAI_TRANSPORT="
+as_started_by "Slurm, on one node" "SLURM_PROCID=0" "SLURM_PROCID=1" \
+    "SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=1 SLURM_JOB_ID=$$
+    SLURM_STEP_ID=0 MOIRAI_TRANSPORT=tcp"
+as_started_by "Slurm, on nodes" "SLURM_PROCID=0" "SLURM_PROCID=1" \
+    "SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_JOB_ID=$$
+    SLURM_STEP_ID=1 SLURM_STEP_NODELIST=localhost MOIRAI_TRANSPORT=tcp"
+done_testing

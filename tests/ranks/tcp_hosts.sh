@@ -1,0 +1,96 @@
+#!/bin/sh
+# Two machines with a cable between them, which are namespaces of this one: ranks
+# meet across it, and name each other when it is cut.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+. "$top_srcdir/tests/ranks/ranks.sh"
+
+ranks_or_skip tcp
+tau=mo-tau-$$
+phi=mo-phi-$$
+
+clean_up()
+{
+    ip netns del "$tau" 2>/dev/null
+    ip netns del "$phi" 2>/dev/null
+    rm -rf "$work"
+}
+trap clean_up EXIT
+
+lay_cable()
+{
+    ip netns add "$tau" && ip netns add "$phi" &&
+        ip -n "$tau" link add cable type veth peer name cable netns "$phi" &&
+        ip -n "$tau" addr add 10.77.0.1/24 dev cable &&
+        ip -n "$phi" addr add 10.77.0.2/24 dev cable &&
+        ip -n "$tau" link set cable up && ip -n "$phi" link set cable up &&
+        ip -n "$tau" link set lo up && ip -n "$phi" link set lo up
+}
+
+if ! command -v ip >/dev/null || ! lay_cable 2>/dev/null; then
+    pass "nobody here may make namespaces: nothing to be shown"
+    done_testing
+    exit 0
+fi
+
+# Rank, machine, variables, words: said is in rank.0, rank.1.
+on()
+{
+    rank=$1
+    machine=$2
+    variables=$3
+    shift 3
+    # Variables are words.
+    # shellcheck disable=SC2086
+    ip netns exec "$machine" env MOIRAI_RANK="$rank" MOIRAI_RANKS=2 \
+        MOIRAI_MASTER=10.77.0.1 MOIRAI_TOKEN=cable $variables \
+        timeout -k 1 90 "$exec_fault" "$@" >"$work/rank.$rank" 2>&1 </dev/null
+}
+
+both()
+{
+    on 0 "$tau" "$@" &
+    pid=$!
+    on 1 "$phi" "$@"
+    ranks_wait $pid
+}
+
+# Claim, text, rank that has said it.
+said()
+{
+    if grep -q "$2" "$work/rank.$3"; then
+        pass "$1"
+    else
+        fail "$1"
+        cat "$work"/rank.* | comment
+    fi
+}
+
+both "" elements=50000
+said "two machines" '^right: ' 0
+on 0 "$tau" MOIRAI_BIND=10.77.0.1 seed=2 &
+pid=$!
+on 1 "$phi" MOIRAI_BIND=10.77.0.2 seed=2
+ranks_wait $pid
+said "each listening at one address" '^right: ' 0
+on 0 "$tau" MOIRAI_BIND=127.0.0.1 patience=1 &
+pid=$!
+on 1 "$phi" "" patience=1
+ranks_wait $pid
+said "one that listens for its own machine only" \
+    'rank 1 has never come to rank 0 at 10.77.0.1:29577' 0
+said "cannot be reached" 'rank 0 cannot be reached at 10.77.0.1:29577' 1
+
+on 0 "$tau" "" slow runs=100000 patience=2 here="$work" &
+pid=$!
+on 1 "$phi" "" slow runs=100000 patience=2 here="$work" &
+other=$!
+await test -e "$work/begun.0"
+await test -e "$work/begun.1"
+sleep 2
+ip -n "$tau" link set cable down
+begin=$(date +%s)
+ranks_wait $pid $other
+said "a cable that is cut" 'rank 1 (host .* has not been heard of' 0
+said "is noticed at both ends" 'rank 0 (host .* has not been heard of' 1
+ok "in time" [ $(($(date +%s) - begin)) -le 20 ]
+done_testing

@@ -1,0 +1,209 @@
+/* Claims of report/execution.h. */
+#include "report/execution.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "graph/graph.h"
+#include "tests/support/suite.h"
+#include "tests/support/text.h"
+
+static mo_execution_device devices[] = {
+    { .id = "A",
+      .items = 3,
+      .backend = "cpu",
+      .threads = 2,
+      .weight_bytes = 2048,
+      .arena_bytes = 1024,
+      .workspace_bytes = 512,
+      .allocated_bytes = 4096,
+      .capacity_bytes = 1 << 20,
+      .busy_ns = 500000 },
+    { .id = "B\n",
+      .backend = "cuda",
+      .allocated_bytes = MO_UNKNOWN,
+      .capacity_bytes = INT64_MAX,
+      .busy_ns = MO_UNKNOWN },
+};
+static mo_execution_class classes[] = { { "matmul", 3, 700000, 600000 } };
+static mo_execution_output outputs[] = {
+    { "probabilities", "f32[1,10]", "out/output0.npy", 2e-7 },
+    { "other", "i64[]", NULL, INFINITY },
+};
+
+static mo_execution told(void)
+{
+    return (mo_execution){
+        .graph = "net \"1\".xml",
+        .cluster = "two.xml",
+        .ops = 5,
+        .coarse_ops = 3,
+        .edges = 4,
+        .transport = "local",
+        .precision = "tf32",
+        .n_ranks = 1,
+        .measured = true,
+        .runs = 20,
+        .warm_ups = 5,
+        .predicted_ns = 1000000,
+        .trusted = true,
+        .measured_ns = 1050000,
+        .spread_ns = 1500,
+        .devices = devices,
+        .n_devices = COUNT(devices),
+        .n_transfers = 2,
+        .sent_bytes = 3072,
+        .classes = classes,
+        .n_classes = COUNT(classes),
+        .path_ratio = 0.98,
+        .kernel_ratio = 0.5,
+        .hidden_ratio = NAN,
+        .outputs = outputs,
+        .n_outputs = 1,
+        .compared_with = "a folder",
+        .max_error = 2e-7,
+        .tolerance = 1e-4,
+    };
+}
+
+static char *written(void (*write)(const mo_execution *, mo_out *),
+                     const mo_execution *e)
+{
+    mo_out *out = text_new();
+
+    write(e, out);
+    return text_end(out);
+}
+
+static const char *const lines[] = {
+    "predicted   1000 us\n",
+    "measured    1050 us, median of 20 runs after 5, spread 1.5 us; +5.0 % "
+    "against the prediction\n",
+    "transfers   2, 3.00 KiB\n",
+    "A                3 ops   2 threads  weights 2.00 KiB, values 1.00 KiB, "
+    "allocated 4.00 KiB of 1.00 MiB, 47.6 % busy\n",
+    "B\\n              0 ops  on cuda  weights ", /* a line stays a line */
+    "precision   tf32\n",
+    "matmul                 3           700.0           600.0\n",
+    "output 0    probabilities f32[1,10] -> out/output0.npy  error 2e-07\n",
+    "equal to a folder: largest error 2e-07, tolerance 0.0001\n",
+};
+
+START_TEST(people_are_told)
+{
+    mo_execution e = told();
+    char *text = written(mo_execution_text, &e);
+
+    ck_assert_msg(strstr(text, lines[_i]) != NULL, "%s", text);
+    free(text);
+}
+END_TEST
+
+START_TEST(what_differs_is_said_aloud)
+{
+    mo_execution e = told();
+    char *text;
+
+    e.n_outputs = 2;
+    e.max_error = INFINITY;
+    text = written(mo_execution_text, &e);
+    ck_assert_ptr_nonnull(strstr(text, "DIFFERS from a folder: largest error "
+                                       "inf"));
+    free(text);
+}
+END_TEST
+
+static const char *const keys[] = {
+    "graph",        "cluster",     "ops",
+    "coarse_ops",   "edges",       "devices",
+    "makespan_us",  "measured_us", "measured_spread_us",
+    "predicted_us", "max_error",   "transport",
+    "ranks",        "precision",   "runs",
+    "warm_ups",     "path_ratio",  "kernel_ratio",
+    "transfers",    "sent_bytes",  "by_device",
+    "by_class",     "outputs",
+};
+
+START_TEST(programs_are_told_in_this_order)
+{
+    mo_execution e = told();
+    char *text = written(mo_execution_json, &e);
+    const char *at = text;
+    mo_json_member member;
+
+    ck_assert(mo_json_is_object(text, strlen(text)));
+    for (int i = 0; i < COUNT(keys); i++) {
+        ck_assert(mo_json_next(&at, &member));
+        ck_assert_uint_eq(member.key_length, strlen(keys[i]));
+        ck_assert_int_eq(strncmp(member.key, keys[i], member.key_length), 0);
+    }
+    ck_assert(!mo_json_next(&at, &member));
+    free(text);
+}
+END_TEST
+
+START_TEST(numbers_that_json_has_not_are_large)
+{
+    mo_execution e = told();
+    char *text;
+
+    e.n_outputs = 2;
+    e.max_error = INFINITY;
+    text = written(mo_execution_json, &e);
+    ck_assert(mo_json_is_object(text, strlen(text)));
+    free(text);
+}
+END_TEST
+
+START_TEST(a_plan_alone_has_no_measured_times)
+{
+    mo_execution e = told();
+    char *text;
+    size_t length;
+
+    e.measured = false;
+    e.compared_with = NULL;
+    e.max_error = e.path_ratio = e.kernel_ratio = NAN;
+    text = written(mo_execution_json, &e);
+    ck_assert_ptr_null(mo_json_find(text, "measured_us", &length));
+    ck_assert_ptr_null(mo_json_find(text, "max_error", &length));
+    free(text);
+    text = written(mo_execution_text, &e);
+    ck_assert_ptr_null(strstr(text, "measured"));
+    free(text);
+}
+END_TEST
+
+START_TEST(parts_of_a_gpu_are_told)
+{
+    mo_execution e = told();
+    char *text;
+    size_t length;
+
+    e.emulated = true;
+    devices[0].sms = 64;
+    devices[1].sms = 8;
+    text = written(mo_execution_text, &e);
+    ck_assert_ptr_nonnull(strstr(text, "emulated    devices are parts of one "
+                                       "GPU; its memory bandwidth, "));
+    ck_assert_ptr_nonnull(strstr(text, " on cuda,   8 SMs  weights "));
+    free(text);
+    text = written(mo_execution_json, &e);
+    ck_assert(mo_json_is_object(text, strlen(text)));
+    ck_assert_ptr_nonnull(mo_json_find(text, "emulated", &length));
+    ck_assert_ptr_nonnull(strstr(text, "{\"parts\": [64, 8], "));
+    ck_assert_ptr_nonnull(strstr(text, "\"threads\": 0, \"sms\": 8, "));
+    free(text);
+    devices[0].sms = devices[1].sms = 0;
+}
+END_TEST
+
+SUITE(execution)
+{
+    EACH(people_are_told, COUNT(lines));
+    TEST(what_differs_is_said_aloud);
+    TEST(programs_are_told_in_this_order);
+    TEST(numbers_that_json_has_not_are_large);
+    TEST(a_plan_alone_has_no_measured_times);
+    TEST(parts_of_a_gpu_are_told);
+}

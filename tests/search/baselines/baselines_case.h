@@ -1,0 +1,16 @@
+/*
+ * methods_case.h - an instance, placed by a method.
+ */
+#ifndef MO_TESTS_SEARCH_BASELINES_BASELINES_CASE_H
+#define MO_TESTS_SEARCH_BASELINES_BASELINES_CASE_H
+
+#include "solvers/search/method.h"
+
+/* Nothing is in the way of anything. */
+extern const mo_regime method_plain;
+
+/* The caller clears it. */
+mo_placed method_place(const mo_method *method, const mo_instance *x,
+                       const mo_regime *regime);
+
+#endif

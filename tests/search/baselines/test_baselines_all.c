@@ -1,0 +1,147 @@
+/* Claims of solvers/search/method.h that hold for all the methods that need no
+ * solver. */
+#include "solvers/search/method.h"
+
+#include "tests/support/dense_problem.h"
+#include "tests/support/validated_placement.h"
+#include "tests/search/baselines/baselines_case.h"
+#include "tests/support/problem.h"
+#include "tests/support/suite.h"
+#include "tests/support/reference_validate.h"
+
+static const mo_regime within_sums = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
+                                       MO_MEMORY_STATIC };
+
+/* ---------------------------------------------------------------- the table */
+
+START_TEST(a_method_is_found_by_its_name)
+{
+    for (int i = 0; mo_methods[i]; i++) {
+        ck_assert_ptr_eq(mo_method_of(mo_methods[i]->name), mo_methods[i]);
+        ck_assert(mo_methods[i]->help && mo_methods[i]->source);
+    }
+    ck_assert_ptr_null(mo_method_of("moira"));
+}
+END_TEST
+
+/* ----------------------------------------------------------------- by hand */
+
+static const char two_devices[] = "A; B; A-B gbps=8";
+
+/* ----------------------------------------------------------- all of them */
+
+/* Those that a solver has a part in are tests/search/baselines/test_baselines_solved.c's. */
+static bool needs_solver(const mo_method *method)
+{
+    return method == &mo_method_m_sct || method == &mo_method_getf ||
+           method == &mo_method_pesto;
+}
+
+static bool is_quick(const mo_method *method)
+{
+    return !needs_solver(method) && !method->learns &&
+           strcmp(method->name, "moirai") != 0;
+}
+
+/* Only where pins leave no choice is there no answer. */
+START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
+{
+    problem p = { 0 };
+
+    crowd_make(&p, (unsigned) _i);
+    for (int number = 0; number < N_REGIMES; number++)
+        for (int m = 0; mo_methods[m]; m++) {
+            mo_regime regime = regime_of(number);
+            mo_placed placed;
+
+            if (!is_quick(mo_methods[m]))
+                continue;
+            placed = method_place(mo_methods[m], p.x, &regime);
+            if (placed.schedule)
+                check_judged(p.x, &placed, mo_methods[m]->name, _i);
+            else
+                ck_assert_ptr_eq(mo_methods[m], &mo_method_single);
+            mo_placed_clear(&placed);
+        }
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(the_same_task_has_the_same_answer)
+{
+    const mo_regime regime = regime_of(_i % N_REGIMES);
+    problem p = { 0 };
+
+    crowd_make(&p, (unsigned) _i);
+    for (int m = 0; mo_methods[m]; m++) {
+        mo_placed one, other;
+
+        if (!is_quick(mo_methods[m]) || mo_methods[m] == &mo_method_single)
+            continue;
+        one = method_place(mo_methods[m], p.x, &regime);
+        other = method_place(mo_methods[m], p.x, &regime);
+        for (int i = 0; i < p.x->n; i++) {
+            ck_assert_int_eq(one.schedule->device[i],
+                             other.schedule->device[i]);
+            ck_assert_int_eq(one.schedule->start_ns[i],
+                             other.schedule->start_ns[i]);
+        }
+        mo_placed_clear(&one);
+        mo_placed_clear(&other);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(no_ops_take_no_time)
+{
+    problem p = { 0 };
+
+    problem_make(&p, "", two_devices, NULL);
+    for (int m = 0; mo_methods[m]; m++) {
+        mo_placed placed;
+
+        if (!is_quick(mo_methods[m]))
+            continue;
+        placed = method_place(mo_methods[m], p.x, &within_sums);
+        ck_assert_int_eq(placed.schedule->makespan_ns, 0);
+        mo_placed_clear(&placed);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+static const mo_method *const stoppable[] = {
+    &mo_method_m_etf,
+    &mo_method_peft,
+    &mo_method_cpop,
+    &mo_method_hare,
+};
+
+START_TEST(what_is_stopped_says_so)
+{
+    mo_stop stop = { 0 };
+    problem p = { 0 };
+    mo_task task = { .regime = method_plain, .stop = &stop };
+    mo_placed placed = { 0 };
+
+    mo_stop_after(&stop, 0);
+    mo_stop_say(&stop);
+    crowd_make(&p, 1);
+    task.x = p.x;
+    MUST(stoppable[_i]->place(&task, &placed, &err));
+    ck_assert_ptr_null(placed.schedule);
+    ck_assert_ptr_nonnull(strstr(placed.why, "stopped"));
+    mo_placed_clear(&placed);
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(methods_all)
+{
+    TEST(a_method_is_found_by_its_name);
+    SOME(no_rule_is_broken_but_memory_s_and_that_is_told, 60, 3);
+    SOME(the_same_task_has_the_same_answer, 24, 3);
+    TEST(no_ops_take_no_time);
+    EACH(what_is_stopped_says_so, COUNT(stoppable));
+}

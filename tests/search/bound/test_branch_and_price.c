@@ -1,0 +1,273 @@
+/* tags: no-valgrind */
+/* Claims of solvers/search/bound/colgen/branch_and_price.h: what can be told by hand, then of
+ * random forks: no time in which they can be done is refuted, most that are too
+ * short are. */
+#include "solvers/search/bound/colgen/branch_and_price.h"
+
+#include <stdio.h>
+
+#include "base/random.h"
+#include "schedule/schedule.h"
+#include "solvers/search/exact/exact.h"
+#include "tests/search/bound/fork_join_case.h"
+#include "tests/support/suite.h"
+
+enum { ROOM = 1 << 14, MAX_OPS = 9, MAX_DEVICES = 4 };
+
+static int device_of(const forked *f, int op)
+{
+    return op == MO_FREE ? MO_FREE : f->problem.x->pin[op];
+}
+
+static bool ask(const forked *f, int64_t time_ns,
+                const mo_timed_options *options)
+{
+    bool refuted;
+
+    MUST(mo_fork_timed(f->fork, &f->places.regime, device_of(f, f->segment.u),
+                       device_of(f, f->segment.v), time_ns, options, &refuted,
+                       &err));
+    return refuted;
+}
+
+static bool is_refuted(const forked *f, int64_t time_ns)
+{
+    return ask(f, time_ns, &(mo_timed_options){ .effort = 1 });
+}
+
+/* u and v take no time in all forks here: the optimum is the fork's own. */
+static int64_t optimum_of(const forked *f)
+{
+    mo_exact_options options = { .below_ns = INT64_MAX };
+    mo_exact_result result = { 0 };
+
+    MUST(mo_exact(f->problem.x, &f->places.regime, &options, &result, &err));
+    ck_assert(result.finished);
+    mo_schedule_free(result.best);
+    return result.lower_ns;
+}
+
+#define FOUR                                                                   \
+    "u pin=A t.A=0 t.B=0; a; b; c; d; v pin=A t.A=0 t.B=0;"                    \
+    "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v"
+
+/* Optima that loads, ports and the way there and back tell by themselves. */
+static const struct {
+    const char *graph;
+    mo_regime regime;
+    int64_t optimum_ns;
+} plain[] = {
+    /* two on either device */
+    { "* t.A=4 t.B=4; *>* c.A.B=0 c.B.A=0;" FOUR,
+      { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      8000 },
+    /* all must go to B, and one port takes them there or back */
+    { "* t.A=90000 t.B=1; *>* c.A.B=4 c.B.A=1;" FOUR,
+      { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      18000 },
+    { "* t.A=90000 t.B=1; *>* c.A.B=1 c.B.A=4;" FOUR,
+      { MO_CONGESTION_CHANNEL, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      18000 },
+    { "* t.A=90000 t.B=1; *>* c.A.B=1 c.B.A=4;" FOUR,
+      { MO_CONGESTION_LINK, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      18000 },
+    /* what they read comes once for all of them; behind it, B's work */
+    { "* t.A=90000 t.B=3; *>* c.A.B=4 c.B.A=1 tensor=y;" FOUR,
+      { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
+      17000 },
+    /* one stays, for the tensor is late on B: 9 and 9, not 4 and 12 */
+    { "* t.A=9 t.B=3; *>* c.A.B=0 c.B.A=0 tensor=y;" FOUR,
+      { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
+      9000 },
+};
+
+START_TEST(what_is_plain_is_refuted)
+{
+    forked f;
+    int64_t optimum_ns = plain[_i].optimum_ns;
+
+    forked_make(&f, plain[_i].graph, "A; B; A-B gbps=8", &plain[_i].regime);
+    ck_assert_int_eq(optimum_of(&f), optimum_ns);
+    ck_assert(!is_refuted(&f, optimum_ns));
+    ck_assert(is_refuted(&f, optimum_ns - optimum_ns / 100));
+    forked_clear(&f);
+}
+END_TEST
+
+typedef struct writer {
+    mo_random random;
+    char text[ROOM];
+    size_t at;
+} writer;
+
+static int below(writer *w, int bound)
+{
+    return mo_random_below(&w->random, bound);
+}
+
+#define PUT(w, ...)                                                            \
+    do {                                                                       \
+        (w)->at += (size_t) snprintf((w)->text + (w)->at, ROOM - (w)->at,      \
+                                     __VA_ARGS__);                             \
+        ck_assert_uint_lt((w)->at, ROOM);                                      \
+    } while (0)
+
+/* What all branches of a kind look like. */
+typedef struct form {
+    int n, reader[4], p[4][MAX_DEVICES], bytes[4], reads[4];
+} form;
+
+static form random_form(writer *w, int most)
+{
+    form f = { .n = 1 + below(w, most) };
+
+    for (int j = 0; j < f.n; j++) {
+        f.reader[j] = j + 1 < f.n ? j + 1 + below(w, f.n - j - 1) : -1;
+        f.bytes[j] = 500 * below(w, 16);
+        f.reads[j] = j == 0 ? 1 : below(w, 5); /* 1, 2: tensors of u */
+        for (int k = 0; k < MAX_DEVICES; k++)
+            f.p[j][k] = below(w, 10);
+    }
+    return f;
+}
+
+static void put_branch(writer *w, const form *f, int branch, bool u, bool v)
+{
+    static const char *const tensors[] = { "", "bytes=4000 tensor=y",
+                                           "bytes=2000 tensor=z", "", "" };
+
+    for (int j = 0; j < f->n; j++)
+        PUT(w, ";b%d_%d t.A=%d t.B=%d t.C=%d t.D=%d", branch, j, f->p[j][0],
+            f->p[j][1], f->p[j][2], f->p[j][3]);
+    for (int j = 0; j < f->n; j++) {
+        if (f->reader[j] >= 0)
+            PUT(w, ";b%d_%d>b%d_%d bytes=%d", branch, j, branch, f->reader[j],
+                f->bytes[j]);
+        else if (v)
+            PUT(w, ";b%d_%d>v bytes=%d", branch, j, f->bytes[j]);
+        if (u && *tensors[f->reads[j]])
+            PUT(w, ";u>b%d_%d %s", branch, j, tensors[f->reads[j]]);
+    }
+}
+
+/* Branches of one form, and of another now and then. */
+static void write_fork(writer *w, int n_devices)
+{
+    bool u = below(w, 8) > 0, v = below(w, 8) > 0;
+    form like = random_form(w, 4);
+
+    PUT(w, "* t.A=0 t.B=0 t.C=0 t.D=0");
+    if (u)
+        PUT(w, ";u pin=%c", 'A' + below(w, n_devices));
+    if (v)
+        PUT(w, ";v pin=%c", 'A' + below(w, n_devices));
+    for (int branch = 0, left = MAX_OPS; left >= like.n; branch++) {
+        put_branch(w, &like, branch, u, v);
+        left -= like.n;
+        if (below(w, 4) == 0 && left > 0)
+            like = random_form(w, left > 4 ? 4 : left);
+    }
+}
+
+static const struct {
+    int n_devices;
+    const char *text;
+} clusters[] = {
+    { 2, "A; B; A-B gbps=8" },
+    { 3, "A; B; C; A-B gbps=8; B-C gbps=4; A-C gbps=2" },
+    { 3, "A; B; C; A-B gbps=8; B-C gbps=8" },
+    { 4, "A; B; C; D; A-B gbps=8; B-C gbps=8; C-D gbps=4; D-A gbps=8" },
+};
+
+static void random_fork(forked *f, writer *w, int seed)
+{
+    mo_regime regime = { (mo_congestion) (seed % 4),
+                         (mo_tensors) (seed / 4 % 2), MO_MEMORY_NONE };
+    int at = seed / 8 % COUNT(clusters);
+
+    *w = (writer){ { (uint64_t) seed }, "", 0 };
+    write_fork(w, clusters[at].n_devices);
+    forked_make(f, w->text, clusters[at].text, &regime);
+}
+
+START_TEST(what_can_be_done_is_not_refuted)
+{
+    writer w;
+    forked f;
+    int64_t optimum_ns;
+
+    random_fork(&f, &w, _i);
+    optimum_ns = optimum_of(&f);
+    ck_assert_msg(!is_refuted(&f, optimum_ns), "seed %d: %lld ns of\n%s", _i,
+                  (long long) optimum_ns, w.text);
+    ck_assert_msg(!is_refuted(&f, optimum_ns + optimum_ns / 50),
+                  "seed %d: beyond %lld ns of\n%s", _i, (long long) optimum_ns,
+                  w.text);
+    forked_clear(&f);
+}
+END_TEST
+
+START_TEST(most_of_what_is_too_short_is_refuted)
+{
+    int refuted = 0, n = is_watched() ? 24 : 160;
+
+    for (int seed = 0; seed < n; seed++) {
+        writer w;
+        forked f;
+        int64_t optimum_ns;
+
+        random_fork(&f, &w, seed);
+        optimum_ns = optimum_of(&f);
+        refuted += is_refuted(&f, optimum_ns - optimum_ns / 20 - 1);
+        forked_clear(&f);
+    }
+    ck_assert_msg(refuted >= n * 3 / 5, "only %d of %d", refuted, n);
+}
+END_TEST
+
+START_TEST(what_is_not_refuted_comes_with_a_placement)
+{
+    writer w;
+    forked f;
+    bool suggested;
+    int device[MAX_OPS + 2];
+    int64_t start_ns[MAX_OPS + 2], time_ns;
+    mo_timed_options options = { .effort = 1,
+                                 .device = device,
+                                 .start_ns = start_ns,
+                                 .suggested = &suggested };
+
+    random_fork(&f, &w, _i);
+    time_ns = optimum_of(&f);
+    ask(&f, time_ns, &options);
+    ck_assert_msg(suggested == (time_ns > 0), "seed %d", _i);
+    for (int i = 0; i < f.segment.n && suggested; i++) {
+        ck_assert(mo_places_allowed(&f.places, f.ops[i], device[i]));
+        ck_assert_int_ge(start_ns[i], 0);
+        ck_assert_int_le(start_ns[i], time_ns);
+    }
+    forked_clear(&f);
+}
+END_TEST
+
+START_TEST(the_same_question_has_the_same_answer)
+{
+    writer w;
+    forked f;
+    int64_t time_ns;
+
+    random_fork(&f, &w, _i);
+    time_ns = optimum_of(&f) * 49 / 50;
+    ck_assert(is_refuted(&f, time_ns) == is_refuted(&f, time_ns));
+    forked_clear(&f);
+}
+END_TEST
+
+SUITE(fork_timed)
+{
+    EACH(what_is_plain_is_refuted, COUNT(plain));
+    SOME(what_can_be_done_is_not_refuted, 480, 16);
+    TEST(most_of_what_is_too_short_is_refuted);
+    SOME(what_is_not_refuted_comes_with_a_placement, 64, 8);
+    SOME(the_same_question_has_the_same_answer, 16, 4);
+}

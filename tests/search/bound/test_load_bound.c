@@ -1,0 +1,223 @@
+/* Claims of solvers/search/bound/load/load_bound.h: what can be told by hand, then never
+ * above the optimum of random forks. */
+#include "solvers/search/bound/load/load_bound.h"
+
+#include <stdio.h>
+
+#include "base/random.h"
+#include "tests/support/exhaustive.h"
+#include "tests/search/bound/fork_join_case.h"
+#include "tests/support/problem.h"
+#include "tests/support/suite.h"
+
+enum { ROOM = 1 << 13 };
+
+static int64_t bound_of(const mo_instance *x, const mo_regime *regime, int a,
+                        int b)
+{
+    forked f;
+    int64_t bound_ns = -1;
+
+    forked_find(&f, x, regime);
+    MUST(mo_fork_fast(f.fork, regime, f.segment.u == MO_FREE ? MO_FREE : a,
+                      f.segment.v == MO_FREE ? MO_FREE : b, &bound_ns, &err));
+    forked_clear(&f);
+    return bound_ns;
+}
+
+/* For these the bound is the optimum, but for one part in a thousand. */
+static const struct {
+    const char *graph;
+    mo_regime regime;
+    int64_t optimum_ns;
+} exact[] = {
+    /* nothing between u and v */
+    { "* t.A=2 t.B=2; *>* c.A.B=0 c.B.A=0; u; v; u>v",
+      { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
+      0 },
+    /* one branch: its path, there and back again */
+    { "* t.A=90 t.B=3; *>* c.A.B=5 c.B.A=7; u; a; b; v; u>a; a>b; b>v",
+      { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
+      18000 },
+    /* four branches, two on either device */
+    { "* t.A=4 t.B=4; *>* c.A.B=0 c.B.A=0; u; a; b; c; d; v;"
+      "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
+      { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      8000 },
+    /* they must all go to B, and one port takes them there or back */
+    { "* t.A=90 t.B=1; *>* c.A.B=4 c.B.A=1; u; a; b; c; d; v;"
+      "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
+      { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      18000 },
+    { "* t.A=90 t.B=1; *>* c.A.B=1 c.B.A=4; u; a; b; c; d; v;"
+      "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
+      { MO_CONGESTION_CHANNEL, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      18000 },
+    /* once is enough for all of them */
+    { "* t.A=90 t.B=1; *>* c.A.B=4 c.B.A=1 tensor=y; u; a; b; c; d; v;"
+      "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
+      { MO_CONGESTION_NONE, MO_TENSORS_ONCE, MO_MEMORY_NONE },
+      9000 },
+    /* no u: work begins at once; no v: it ends with the last op */
+    { "* t.A=4 t.B=4; *>* c.A.B=90000 c.B.A=90000; a; b; c; d; v pin=A;"
+      "a>v; b>v; c>v; d>v",
+      { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
+      16000 },
+    { "* t.A=4 t.B=4; *>* c.A.B=1 c.B.A=1; u; a; b; c; d; u>a; u>b; u>c; u>d",
+      { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
+      8500 },
+};
+
+START_TEST(what_is_plain_is_found)
+{
+    problem p = { 0 };
+    int64_t bound_ns;
+
+    problem_make(&p, exact[_i].graph, "A; B; A-B gbps=8", NULL);
+    bound_ns = bound_of(p.x, &exact[_i].regime, 0, 0);
+    ck_assert_int_le(bound_ns, exact[_i].optimum_ns);
+    ck_assert_int_ge(bound_ns,
+                     exact[_i].optimum_ns - exact[_i].optimum_ns / 1000);
+    problem_clear(&p);
+}
+END_TEST
+
+typedef struct writer {
+    mo_random random;
+    char text[ROOM];
+    size_t at;
+} writer;
+
+static int below(writer *w, int bound)
+{
+    return mo_random_below(&w->random, bound);
+}
+
+static void put(writer *w, const char *text)
+{
+    w->at += (size_t) snprintf(w->text + w->at, ROOM - w->at, "%s", text);
+    ck_assert_uint_lt(w->at, ROOM);
+}
+
+/* A form of up to n ops, which all branches of a kind have. */
+typedef struct form {
+    int n, reader[4], p[4][3], bytes[4], reads_u[4];
+} form;
+
+static form random_form(writer *w, int most)
+{
+    form f = { .n = 1 + below(w, most) };
+
+    for (int j = 0; j < f.n; j++) {
+        f.reader[j] = j + 1 < f.n ? j + 1 + below(w, f.n - j - 1) : -1;
+        f.bytes[j] = 500 * below(w, 12);
+        f.reads_u[j] = !below(w, 3);
+        for (int k = 0; k < 3; k++)
+            f.p[j][k] = below(w, 10);
+    }
+    f.reads_u[0] = true;
+    return f;
+}
+
+static void put_branch(writer *w, const form *f, int branch, int y_bytes,
+                       bool u, bool v)
+{
+    char name[64], text[128];
+
+    for (int j = 0; j < f->n; j++) {
+        snprintf(name, sizeof name, "b%d_%d", branch, j);
+        snprintf(text, sizeof text, ";%s t.A=%d t.B=%d t.C=%d", name,
+                 f->p[j][0], f->p[j][1], f->p[j][2]);
+        put(w, text);
+    }
+    for (int j = 0; j < f->n; j++) {
+        snprintf(name, sizeof name, "b%d_%d", branch, j);
+        if (f->reader[j] >= 0)
+            snprintf(text, sizeof text, ";%s>b%d_%d bytes=%d", name, branch,
+                     f->reader[j], f->bytes[j]);
+        else
+            snprintf(text, sizeof text, ";%s>v bytes=%d", name, f->bytes[j]);
+        if (v || f->reader[j] >= 0)
+            put(w, text);
+        snprintf(text, sizeof text, ";u>%s bytes=%d tensor=y", name, y_bytes);
+        if (u && f->reads_u[j])
+            put(w, text);
+    }
+}
+
+/* Flows that no fork has: from branch to branch, and of another tensor of u. */
+static void put_others(writer *w, int n_branches, bool u)
+{
+    char text[64];
+
+    for (int i = 0; i + 1 < n_branches; i++) {
+        snprintf(text, sizeof text, ";b%d_0>b%d_0 bytes=%d", i, i + 1,
+                 1000 * below(w, 5));
+        if (!below(w, 3))
+            put(w, text);
+    }
+    for (int i = 0; i < n_branches; i++) {
+        snprintf(text, sizeof text, ";u>b%d_0 bytes=4000 tensor=z", i);
+        if (u && !below(w, 2))
+            put(w, text);
+    }
+}
+
+/* A fork of five ops or fewer, of branches some of which are equal. */
+static void write_fork(writer *w, int a, int b, bool u, bool v)
+{
+    char text[64];
+    int y_bytes = 1000 * below(w, 16), n_branches = 0;
+    form like = random_form(w, 3);
+
+    put(w, "* t.A=0 t.B=0 t.C=0");
+    if (u) {
+        snprintf(text, sizeof text, ";u pin=%c", 'A' + a);
+        put(w, text);
+    }
+    if (v) {
+        snprintf(text, sizeof text, ";v pin=%c", 'A' + b);
+        put(w, text);
+    }
+    for (int left = 5; left >= like.n; n_branches++) {
+        put_branch(w, &like, n_branches, y_bytes, u, v);
+        left -= like.n;
+        if (!below(w, 3))
+            like = random_form(w, left > 3 ? 3 : left > 0 ? left : 1);
+    }
+    if (!below(w, 3))
+        put_others(w, n_branches, u);
+}
+
+static const char *const clusters[] = {
+    "A; B; C; A-B gbps=8; B-C gbps=4; A-C gbps=2",
+    "A; B; C; A-B gbps=8; B-C gbps=8",
+};
+
+/* u and v take no time: the optimum is the fork's own. */
+START_TEST(never_above_the_optimum)
+{
+    writer w = { { (uint64_t) _i }, "", 0 };
+    int a = below(&w, 3), b = below(&w, 3);
+    bool u = below(&w, 6) > 0, v = below(&w, 6) > 0;
+    mo_regime regime = { (mo_congestion) (_i % 4), (mo_tensors) (_i / 4 % 2),
+                         MO_MEMORY_NONE };
+    problem p = { 0 };
+    int64_t bound_ns, optimum_ns;
+
+    write_fork(&w, a, b, u, v);
+    problem_make(&p, w.text, clusters[below(&w, COUNT(clusters))], NULL);
+    bound_ns = bound_of(p.x, &regime, a, b);
+    optimum_ns = exhaustive_optimum(p.x, &regime);
+    ck_assert_msg(bound_ns <= optimum_ns,
+                  "seed %d: bound %lld above %lld of\n%s", _i,
+                  (long long) bound_ns, (long long) optimum_ns, w.text);
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(fork_fast)
+{
+    EACH(what_is_plain_is_found, COUNT(exact));
+    SOME(never_above_the_optimum, 400, 16);
+}

@@ -1,0 +1,209 @@
+/* Claims of solvers/search/decomp/segmentation.h, kind.h, path.h and stitch.h. */
+#include "solvers/search/decomp/segmentation.h"
+
+#include "schedule/heuristic/heft.h"
+#include "solvers/search/decomp/segment_class.h"
+#include "solvers/search/decomp/boundary_path.h"
+#include "solvers/search/decomp/compose.h"
+#include "tests/support/dense_problem.h"
+#include "tests/support/problem.h"
+#include "tests/support/layered_problem.h"
+#include "tests/support/suite.h"
+#include "tests/support/reference_validate.h"
+
+static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
+                                   MO_MEMORY_NONE };
+
+#define TWO "A; B; A-B gbps=8"
+
+/* What u takes belongs to the piece before. */
+static const struct {
+    const char *graph;
+    int n_pieces, n_kinds;
+} divided[] = {
+    { "* t.A=1; * t.B=1; a", 2, 2 },
+    { "* t.A=1; * t.B=1; a; b; c; d; a>b bytes=1; b>c bytes=1; c>d bytes=1", 5,
+      3 },
+    { "* t.A=1; * t.B=1; a; b; c; d; a>b bytes=1; b>c bytes=1; c>d bytes=2", 5,
+      4 },
+    { "* t.A=1; * t.B=1; a; b; a>b bytes=1; c t.A=2; b>c bytes=1;"
+      "d; c>d bytes=1",
+      5, 4 },
+    /* No two ops of a group are on both sides of a cut that is used, unless the
+     * cut is of the group, too. */
+    { "* t.A=1; * t.B=1; a colocate=g; b; c; d colocate=g; a>b bytes=1;"
+      "b>c bytes=1; c>d bytes=1",
+      3, 3 },
+    { "* t.A=1; * t.B=1; a colocate=g; b colocate=g; c colocate=g; d;"
+      "a>b bytes=1; b>c bytes=1; c>d bytes=1",
+      5, 4 },
+    /* Side by side there are none. */
+    { "* t.A=1; * t.B=1; a; b", 1, 1 },
+};
+
+START_TEST(equal_pieces_are_one_kind)
+{
+    problem p = { 0 };
+    mo_pieces *pieces = NULL;
+
+    problem_make(&p, divided[_i].graph, TWO, NULL);
+    MUST(mo_pieces_find(p.x, &by_port, true, &pieces, &err));
+    ck_assert_int_eq(pieces->n, divided[_i].n_pieces);
+    ck_assert_int_eq(pieces->n_kinds, divided[_i].n_kinds);
+    mo_pieces_free(pieces);
+    MUST(mo_pieces_find(p.x, &by_port, false, &pieces, &err));
+    ck_assert_int_eq(pieces->n, 1);
+    mo_pieces_free(pieces);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Everything that one search would have. */
+typedef struct workshop {
+    mo_states states;
+    int device[8], of[8];
+    mo_pieces *pieces;
+    mo_kinds *kinds;
+    mo_path *path;
+} workshop;
+
+static void open_workshop(workshop *w, const mo_instance *x,
+                          const mo_regime *regime)
+{
+    *w = (workshop){ 0 };
+    w->states = (mo_states){ x->n_devices, w->device, w->of, true };
+    ck_assert_int_le(x->n_devices, COUNT(w->device));
+    for (int k = 0; k < x->n_devices; k++)
+        w->device[k] = w->of[k] = k;
+    MUST(mo_pieces_find(x, regime, true, &w->pieces, &err));
+    MUST(mo_kinds_make(w->pieces, &w->states, regime, false, &w->kinds, &err));
+    MUST(mo_path_new(w->pieces, x->n_devices, &w->path, &err));
+}
+
+static void close_workshop(workshop *w)
+{
+    mo_path_free(w->path);
+    mo_kinds_free(w->kinds);
+    mo_pieces_free(w->pieces);
+}
+
+static int64_t upper_path(workshop *w)
+{
+    for (int i = 0; i < w->kinds->n; i++)
+        w->path->tables[i] = w->kinds->kinds[i].upper_ns;
+    return mo_path_find(w->path);
+}
+
+/* Two schedules are taken apart, and the best pieces of both stitched. */
+static void check_stitching(const mo_instance *x, const mo_regime *regime)
+{
+    workshop w;
+    int64_t best_ns = INT64_MAX;
+
+    open_workshop(&w, x, regime);
+    for (int i = 0; i < 2; i++) {
+        mo_schedule *s = NULL, *stitched = NULL;
+        int *placement = calloc((size_t) x->n, sizeof *placement);
+
+        for (int op = 0; op < x->n; op++)
+            placement[op] = x->pin[op] == MO_FREE ? 0 : x->pin[op];
+        MUST(mo_heft(x, regime, i == 0 ? NULL : placement, &s, &err));
+        free(placement);
+        if (!s)
+            continue;
+        best_ns = s->makespan_ns < best_ns ? s->makespan_ns : best_ns;
+        MUST(mo_unstitch(w.kinds, s, &err));
+        ck_assert_int_le(upper_path(&w), best_ns);
+        MUST(mo_stitch(w.kinds, w.path, NULL, &stitched, &err));
+        ck_assert_int_le(stitched->makespan_ns, upper_path(&w));
+        ck_assert_ptr_null(broken_rule(x, stitched));
+        mo_schedule_free(stitched);
+        mo_schedule_free(s);
+    }
+    close_workshop(&w);
+}
+
+START_TEST(what_is_taken_apart_can_be_stitched)
+{
+    problem p = { 0 };
+
+    if (_i % 2 == 0)
+        stack_make(&p, (unsigned) _i);
+    else
+        crowd_make(&p, (unsigned) _i);
+    for (int number = 0; number < N_REGIMES; number++) {
+        mo_regime regime = regime_of(number);
+
+        if (regime.memory == MO_MEMORY_NONE)
+            check_stitching(p.x, &regime);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+START_TEST(an_end_takes_its_group_along)
+{
+    problem p = { 0 };
+    workshop w;
+    mo_instance pinned;
+    bool possible = false;
+    const mo_kind *kind = NULL;
+
+    problem_make(&p,
+                 "* t.A=1; * t.B=1; a; b colocate=g; c; d colocate=g pin=B;"
+                 "e; a>b bytes=1; a>c bytes=1; b>d bytes=1; c>d bytes=1;"
+                 "d>e bytes=1",
+                 TWO, NULL);
+    open_workshop(&w, p.x, &by_port);
+    for (int i = 0; i < w.kinds->n; i++)
+        kind = w.kinds->kinds[i].part ? &w.kinds->kinds[i] : kind;
+    ck_assert_ptr_nonnull(kind);
+    MUST(mo_kind_pinned(w.kinds, kind, 0 * 2 + 1, &pinned, &possible, &err));
+    ck_assert(possible);
+    ck_assert_int_eq(pinned.pin[0], 0);
+    ck_assert_int_eq(pinned.pin[1], 1);
+    ck_assert_int_eq(pinned.pin[2], MO_FREE);
+    free(pinned.pin);
+    MUST(mo_kind_pinned(w.kinds, kind, 0, &pinned, &possible, &err));
+    ck_assert(!possible);
+    free(pinned.pin);
+    close_workshop(&w);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Two tensors through one port, one behind the other; without congestion at
+ * once. */
+START_TEST(what_goes_straight_from_cut_to_cut_waits_its_turn)
+{
+    static const struct {
+        mo_congestion congestion;
+        int64_t ns;
+    } cases[] = { { MO_CONGESTION_PORT, 3000 },
+                  { MO_CONGESTION_CHANNEL, 3000 },
+                  { MO_CONGESTION_LINK, 3000 },
+                  { MO_CONGESTION_NONE, 2000 } };
+    problem p = { 0 };
+
+    problem_make(&p,
+                 "* t.A=1; * t.B=1; a; b; a>b bytes=1000 src_port=0;"
+                 "a>b bytes=2000 src_port=1",
+                 TWO, NULL);
+    for (int i = 0; i < COUNT(cases); i++) {
+        mo_regime regime = { cases[i].congestion, MO_TENSORS_PER_EDGE,
+                             MO_MEMORY_NONE };
+
+        ck_assert_int_eq(mo_direct_ns(p.x, &regime, 0, 0, 1), cases[i].ns);
+        ck_assert_int_eq(mo_direct_ns(p.x, &regime, 0, 1, 1), 0);
+    }
+    problem_clear(&p);
+}
+END_TEST
+
+SUITE(pieces)
+{
+    EACH(equal_pieces_are_one_kind, COUNT(divided));
+    SOME(what_is_taken_apart_can_be_stitched, 200, 6);
+    TEST(an_end_takes_its_group_along);
+    TEST(what_goes_straight_from_cut_to_cut_waits_its_turn);
+}

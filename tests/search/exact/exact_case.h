@@ -1,0 +1,20 @@
+/*
+ * exact_case.h - exact solutions for tests, all of them judged.
+ */
+#ifndef MO_TESTS_SEARCH_EXACT_EXACT_CASE_H
+#define MO_TESTS_SEARCH_EXACT_EXACT_CASE_H
+
+#include "solvers/search/exact/exact.h"
+
+/* Solves, and fails if what is found is not valid, not below what it has to be
+ * below, or below its own bound. */
+mo_exact_result exact_solve(const mo_instance *x, const mo_regime *regime,
+                            const mo_exact_options *options);
+
+mo_exact_result exact_solve_below(const mo_instance *x, const mo_regime *regime,
+                                  int64_t below_ns);
+
+/* The optimum, which must be proven; EXHAUSTIVE_NONE: there is no schedule. */
+int64_t exact_optimum(const mo_instance *x, const mo_regime *regime);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * The threads of a block run in turn, a warp at a time, each until it waits or
+ * ends.
+ */
+#include <config.h>
+
+#include "tests/standin/cuda/thread_block.h"
+#include "tests/standin/cuda/kernel_builtins.h"
+
+standin_place mo_cpu_now;
+
+static standin_block *here;
+static standin_thread *now;
+
+static const char *const state_names[] = { "can run", "waits for the block",
+                                           "waits for the cluster",
+                                           "waits for its warp", "is done" };
+
+static void thread_main(void)
+{
+    here->launch->call(here->launch->args);
+    now->state = STANDIN_DONE;
+    standin_fiber_leave(now->fiber);
+}
+
+/* Lets others run; here again when the state is STANDIN_READY. */
+static void give_way(standin_state state)
+{
+    now->state = state;
+    standin_fiber_leave(now->fiber);
+}
+
+void mo_cpu_sync(void)
+{
+    give_way(STANDIN_AT_BARRIER);
+}
+
+void mo_cpu_cluster_sync(void)
+{
+    give_way(STANDIN_AT_CLUSTER);
+}
+
+void *mo_cpu_dynamic_shared(void)
+{
+    return here->dynamic;
+}
+
+unsigned mo_cpu_atomic_add(unsigned *at, unsigned x)
+{
+    unsigned before = *at;
+
+    *at += x;
+    return before;
+}
+
+static int first_of_warp(void)
+{
+    return (int) (now - here->threads) / STANDIN_WARP * STANDIN_WARP;
+}
+
+/* Gathers those of now's warp that take part; false if one is not there. */
+static bool have_met(standin_exchange *lanes[STANDIN_WARP])
+{
+    const standin_exchange *mine = now->exchange;
+    int first = first_of_warp();
+
+    for (int i = 0; i < STANDIN_WARP; i++) {
+        const standin_thread *t = &here->threads[first + i];
+
+        lanes[i] = NULL;
+        if (!(mine->mask >> i & 1u))
+            continue;
+        if (first + i >= here->n || t->state != STANDIN_IN_WARP ||
+            t->exchange->act != mine->act || t->exchange->mask != mine->mask ||
+            t->exchange->how != mine->how)
+            return false;
+        lanes[i] = t->exchange;
+    }
+    return true;
+}
+
+static void wake_warp(unsigned mask)
+{
+    int first = first_of_warp();
+
+    for (int i = 0; i < STANDIN_WARP; i++)
+        if (mask >> i & 1u)
+            here->threads[first + i].state = STANDIN_READY;
+}
+
+void standin_meet(standin_exchange *exchange)
+{
+    standin_exchange *lanes[STANDIN_WARP];
+
+    now->exchange = exchange;
+    now->state = STANDIN_IN_WARP;
+    if (have_met(lanes)) {
+        exchange->act(lanes);
+        wake_warp(exchange->mask);
+    } else
+        standin_fiber_leave(now->fiber);
+}
+
+static bool resume(standin_thread *t)
+{
+    if (!t->fiber)
+        t->fiber = standin_fiber_new(thread_main);
+    if (!t->fiber) {
+        standin_tell("%s: there is no memory for stacks", here->launch->name);
+        return false;
+    }
+    now = t;
+    mo_cpu_now.thread = t->index;
+    standin_fiber_enter(t->fiber);
+    if (t->state == STANDIN_DONE) {
+        standin_fiber_free(t->fiber);
+        t->fiber = NULL;
+    }
+    return true;
+}
+
+/* Until no thread of the warp can go on. */
+static bool run_warp(int warp, bool reverse)
+{
+    int first = warp * STANDIN_WARP, n = here->n - first;
+    bool moved = true;
+
+    n = n < STANDIN_WARP ? n : STANDIN_WARP;
+    while (moved) {
+        moved = false;
+        for (int i = 0; i < n; i++) {
+            standin_thread *t =
+                &here->threads[first + (reverse ? n - 1 - i : i)];
+
+            if (t->state != STANDIN_READY)
+                continue;
+            moved = true;
+            if (!resume(t))
+                return false;
+        }
+    }
+    return true;
+}
+
+int standin_block_count(const standin_block *block, standin_state state)
+{
+    int n = 0;
+
+    for (int i = 0; i < block->n; i++)
+        n += block->threads[i].state == state;
+    return n;
+}
+
+void standin_block_wake(standin_block *block, standin_state state)
+{
+    for (int i = 0; i < block->n; i++)
+        if (block->threads[i].state == state)
+            block->threads[i].state = STANDIN_READY;
+}
+
+void standin_block_tell(const standin_block *block)
+{
+    const char *name = block->launch->name;
+    standin_dim at = block->index;
+    int told = 0;
+
+    standin_tell("%s: block %u,%u,%u hangs", name, at.x, at.y, at.z);
+    for (int i = 0; i < block->n && told < 8; i++) {
+        const standin_thread *t = &block->threads[i];
+
+        if (i > 0 && t->state == t[-1].state)
+            continue;
+        standin_tell("%s: thread %u,%u,%u %s", name, t->index.x, t->index.y,
+                     t->index.z, state_names[t->state]);
+        told++;
+    }
+}
+
+void standin_block_begin(standin_block *block)
+{
+    standin_dim d = block->launch->threads;
+
+    block->n = (int) (d.x * d.y * d.z);
+    for (int i = 0; i < block->n; i++) {
+        unsigned at = (unsigned) i;
+
+        block->threads[i] =
+            (standin_thread){ .state = STANDIN_READY,
+                              .index = { at % d.x, at / d.x % d.y,
+                                         at / d.x / d.y } };
+    }
+}
+
+void standin_block_abandon(standin_block *block)
+{
+    for (int i = 0; i < block->n; i++) {
+        standin_fiber_free(block->threads[i].fiber);
+        block->threads[i].fiber = NULL;
+    }
+}
+
+/* All threads until none can go on. */
+static bool run_warps(bool reverse)
+{
+    int warps = (here->n + STANDIN_WARP - 1) / STANDIN_WARP;
+
+    for (int w = 0; w < warps; w++)
+        if (!run_warp(reverse ? warps - 1 - w : w, reverse))
+            return false;
+    return true;
+}
+
+bool standin_block_run(standin_block *block, bool reverse)
+{
+    here = block;
+    mo_cpu_now.block = block->index;
+    for (;;) {
+        int waiting, done;
+
+        if (!run_warps(reverse))
+            return false;
+        waiting = standin_block_count(block, STANDIN_AT_BARRIER);
+        done = standin_block_count(block, STANDIN_DONE);
+        if (done + standin_block_count(block, STANDIN_AT_CLUSTER) == block->n)
+            return true;
+        if (waiting + done < block->n) {
+            standin_block_tell(block);
+            return false;
+        }
+        standin_block_wake(block, STANDIN_AT_BARRIER);
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * standin_cuda_block.h - one block of the stand-in, and its threads.
+ */
+#ifndef MO_TESTS_STANDIN_CUDA_THREAD_BLOCK_H
+#define MO_TESTS_STANDIN_CUDA_THREAD_BLOCK_H
+
+#include "tests/standin/cuda/standin_cuda.h"
+
+typedef enum standin_state {
+    STANDIN_READY,
+    STANDIN_AT_BARRIER,
+    STANDIN_AT_CLUSTER, /* waits for the other blocks of its cluster, too */
+    STANDIN_IN_WARP,    /* waits for others of its warp */
+    STANDIN_DONE
+} standin_state;
+
+typedef struct standin_thread {
+    standin_state state;
+    standin_dim index;
+    standin_fiber *fiber; /* NULL: not begun, or done */
+    standin_exchange *exchange;
+} standin_thread;
+
+typedef struct standin_block {
+    const standin_launch *launch;
+    standin_dim index;
+    standin_thread threads[STANDIN_THREADS];
+    int n;
+    char *dynamic, *statics; /* shared memory; statics while others run */
+} standin_block;
+
+void standin_block_begin(standin_block *block);
+void standin_block_abandon(standin_block *block);
+
+/* Until all threads are done or wait for the cluster; the last ones first if
+ * reverse.  False, and told, when they wait for what will not come. */
+bool standin_block_run(standin_block *block, bool reverse);
+
+int standin_block_count(const standin_block *block, standin_state state);
+
+/* Those that wait so can go on. */
+void standin_block_wake(standin_block *block, standin_state state);
+
+void standin_block_tell(const standin_block *block);
+
+#endif

@@ -1,0 +1,275 @@
+#include <config.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/standin/nccl/standin_nccl.h"
+
+enum { STANDIN_NCCL_VERSION = 22890 }; /* no real one's */
+
+#define AS_TEXT(name) #name
+#define SYMBOL(name)  { AS_TEXT(name), offsetof(standin_cuda, name) },
+
+static const struct {
+    const char *name;
+    size_t offset;
+} symbols[] = { STANDIN_NCCL_NAMES(SYMBOL) };
+
+static standin_cuda cuda;
+
+static void find_cuda(void)
+{
+    const char *file = getenv("MOIRAI_CUDA");
+    void *library = file ? dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *found = library ? dlsym(library, symbols[i].name) : NULL;
+
+        if (!found) {
+            fprintf(stderr,
+                    "stand-in: NCCL: MOIRAI_CUDA names nothing that has %s\n",
+                    symbols[i].name);
+            abort();
+        }
+        memcpy((char *) &cuda + symbols[i].offset, &found, sizeof found);
+    }
+}
+
+const standin_cuda *standin_nccl_cuda(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_cuda);
+    return &cuda;
+}
+
+ncclResult_t ncclGetVersion(int *version)
+{
+    *version = STANDIN_NCCL_VERSION;
+    return ncclSuccess;
+}
+
+const char *ncclGetErrorString(ncclResult_t result)
+{
+    static const char *const texts[] = {
+        "no error",
+        "unhandled cuda error",
+        "unhandled system error",
+        "internal error",
+        "invalid argument",
+        "invalid usage",
+        "remote process exited or there was a network error",
+        "NCCL operation in progress",
+    };
+
+    return result >= 0 && result < ncclNumResults ? texts[result]
+                                                  : "unknown result code";
+}
+
+const char *ncclGetLastError(ncclComm_t comm)
+{
+    (void) comm;
+    return "";
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
+{
+    standin_link_name(id);
+    return ncclSuccess;
+}
+
+/* ------------------------------------------------------------ communicators */
+
+void standin_comm_drop(ncclComm_t comm)
+{
+    if (--comm->kept > 0)
+        return;
+    if (comm->stream)
+        standin_nccl_cuda()->cuStreamDestroy(comm->stream);
+    standin_link_close(comm);
+    free(comm->links);
+    free(comm);
+}
+
+static bool make_stream(ncclComm_t comm)
+{
+    return standin_nccl_cuda()->cuStreamCreate(
+               &comm->stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
+}
+
+static ncclComm_t new_comm(int n_seats, const ncclUniqueId *id, int seat)
+{
+    ncclComm_t comm = calloc(1, sizeof *comm);
+
+    if (!comm)
+        return NULL;
+    comm->links = calloc((size_t) n_seats, sizeof *comm->links);
+    if (!comm->links) {
+        free(comm);
+        return NULL;
+    }
+    for (int s = 0; s < n_seats; s++)
+        comm->links[s].socket = -1;
+    comm->n_seats = n_seats;
+    comm->seat = seat;
+    comm->listener = -1;
+    comm->kept = 1;
+    comm->state = ncclInProgress;
+    memcpy(comm->name, id->internal, sizeof comm->name - 1);
+    return comm;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int n_seats,
+                                    ncclUniqueId id, int seat,
+                                    ncclConfig_t *config)
+{
+    ncclComm_t comm;
+
+    *made = NULL;
+    if (n_seats < 1 || seat < 0 || seat >= n_seats)
+        return ncclInvalidArgument;
+    if (!config || config->blocking != 0) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: only communicators that do not block are known");
+        return ncclInvalidUsage;
+    }
+    comm = new_comm(n_seats, &id, seat);
+    if (!comm)
+        return ncclSystemError;
+    if (!make_stream(comm) || !standin_link_listen(comm)) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: seat %d of %s cannot listen: is it taken?", seat,
+            comm->name);
+        standin_comm_drop(comm);
+        return ncclSystemError;
+    }
+    *made = comm;
+    return ncclInProgress;
+}
+
+/* Whoever aborts or destroys one does not use it any more. */
+static bool is_usable(ncclComm_t comm, const char *what)
+{
+    if (comm && !comm->aborted && !comm->finalized)
+        return true;
+    standin_nccl_cuda()->standin_tell("NCCL: %s: the communicator is gone",
+                                      what);
+    return false;
+}
+
+/* What it was told is told to be under way once more before it is done. */
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
+{
+    if (!comm || comm->aborted) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: ncclCommGetAsyncError: the communicator is gone");
+        return ncclInvalidArgument;
+    }
+    if (!comm->joined && comm->state == ncclInProgress &&
+        standin_link_join(comm)) {
+        comm->joined = true;
+        comm->state = ncclSuccess;
+    }
+    *state =
+        comm->state == ncclSuccess && comm->busy ? ncclInProgress : comm->state;
+    comm->busy = false;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm)
+{
+    if (!is_usable(comm, "ncclCommFinalize"))
+        return ncclInvalidArgument;
+    comm->finalized = comm->busy = true;
+    return ncclInProgress;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm)
+{
+    if (!comm || comm->aborted || !comm->finalized) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: ncclCommDestroy of what is not finalized");
+        return ncclInvalidUsage;
+    }
+    if (comm->kept > 1) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: ncclCommDestroy while programs use it: it would "
+            "wait for ever");
+        abort();
+    }
+    standin_comm_drop(comm);
+    return ncclSuccess;
+}
+
+/* Ops that are under way end; those that know it keep what is left of it. */
+ncclResult_t ncclCommAbort(ncclComm_t comm)
+{
+    standin_nccl_cuda()->standin_lock();
+    if (comm->aborted) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: ncclCommAbort of what was aborted");
+        abort();
+    }
+    comm->aborted = true;
+    standin_link_close(comm);
+    standin_comm_drop(comm);
+    standin_nccl_cuda()->standin_unlock();
+    return ncclSuccess;
+}
+
+/* ---------------------------------------------------------------- transfers */
+
+static ncclResult_t put(ncclComm_t comm, int peer, const void *from, void *to,
+                        size_t bytes, ncclDataType_t type, CUstream stream)
+{
+    ncclResult_t result;
+
+    if (!is_usable(comm, from ? "ncclSend" : "ncclRecv"))
+        return ncclInvalidArgument;
+    if (!comm->joined || comm->busy) {
+        standin_nccl_cuda()->standin_tell(
+            "NCCL: a transfer while the communicator is busy");
+        return ncclInvalidUsage;
+    }
+    if (type != ncclInt8 || peer < 0 || peer >= comm->n_seats ||
+        peer == comm->seat)
+        return ncclInvalidArgument;
+    result = standin_op_put(comm, peer, from, to, bytes, stream);
+    if (result != ncclSuccess)
+        return result;
+    comm->busy = true;
+    return ncclInProgress;
+}
+
+ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type,
+                      int peer, ncclComm_t comm, cudaStream_t stream)
+{
+    return put(comm, peer, from, NULL, count, type, stream);
+}
+
+ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream)
+{
+    return put(comm, peer, NULL, to, count, type, stream);
+}
+
+/* ------------------------------------------------------------------- memory */
+
+ncclResult_t ncclCommRegister(const ncclComm_t comm, void *memory, size_t bytes,
+                              void **handle)
+{
+    *handle = memory;
+    return is_usable(comm, "ncclCommRegister") && bytes > 0
+               ? ncclSuccess
+               : ncclInvalidArgument;
+}
+
+ncclResult_t ncclCommDeregister(const ncclComm_t comm, void *handle)
+{
+    return is_usable(comm, "ncclCommDeregister") && handle
+               ? ncclSuccess
+               : ncclInvalidArgument;
+}

@@ -1,0 +1,44 @@
+/*
+ * standin_real.h - numbers in memory, for stand-ins of libraries that know
+ * several types.
+ */
+#ifndef MO_TESTS_STANDIN_TYPED_REAL_H
+#define MO_TESTS_STANDIN_TYPED_REAL_H
+
+#include "exec/tensor/half.h"
+
+typedef enum real_type { REAL_F32, REAL_F64, REAL_F16, REAL_BF16 } real_type;
+
+static inline double real_load(real_type type, const void *memory, int64_t at)
+{
+    switch (type) {
+    case REAL_F64:
+        return ((const double *) memory)[at];
+    case REAL_F16:
+        return mo_float_of_f16(((const uint16_t *) memory)[at]);
+    case REAL_BF16:
+        return mo_float_of_bf16(((const uint16_t *) memory)[at]);
+    default:
+        return ((const float *) memory)[at];
+    }
+}
+
+static inline void real_store(real_type type, void *memory, int64_t at,
+                              double x)
+{
+    switch (type) {
+    case REAL_F64:
+        ((double *) memory)[at] = x;
+        break;
+    case REAL_F16:
+        ((uint16_t *) memory)[at] = mo_f16_of_float((float) x);
+        break;
+    case REAL_BF16:
+        ((uint16_t *) memory)[at] = mo_bf16_of_float((float) x);
+        break;
+    default:
+        ((float *) memory)[at] = (float) x;
+    }
+}
+
+#endif

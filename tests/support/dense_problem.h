@@ -1,0 +1,17 @@
+/*
+ * crowd.h - problems of some dozens of ops, too large to try everything.
+ */
+#ifndef MO_TESTS_SUPPORT_DENSE_PROBLEM_H
+#define MO_TESTS_SUPPORT_DENSE_PROBLEM_H
+
+#include "tests/support/problem.h"
+
+/*
+ * Ten to sixty ops on two to five devices in a line, so that routes share
+ * links; the same for the same seed everywhere.  Some ops and transfers take no
+ * time, tensors have several readers, and there are pins, groups and memory,
+ * tight in one of three.
+ */
+void crowd_make(problem *p, unsigned seed);
+
+#endif

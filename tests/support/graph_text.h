@@ -1,0 +1,19 @@
+/*
+ * tell.h - a graph as one line of text, for comparing what was read with what
+ * was meant.
+ *
+ *     "a op=conv shape=1,64 | b | $w; a->b:1 bytes=256 | w->a:1"
+ *
+ * Ops in their order, constants with a '$', then edges and feeds.  An op tells
+ * what it knows, in the order of moirai-graph(5); an edge "from:port->to:port",
+ * its ports where they have any, then bytes, tensor and measured times.
+ */
+#ifndef MO_TESTS_SUPPORT_GRAPH_TEXT_H
+#define MO_TESTS_SUPPORT_GRAPH_TEXT_H
+
+#include "graph/graph.h"
+
+/* Valid until the next call. */
+const char *tell(const mo_graph *g);
+
+#endif

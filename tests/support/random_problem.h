@@ -1,0 +1,40 @@
+/*
+ * random_problem.h - small problems by the thousand, in the words of problem.h.
+ *
+ *     random_problem r;
+ *
+ *     random_problem_make(&r, seed);
+ *     problem_make(&p, r.graph, r.cluster, NULL);
+ *     random_problem_clear(&r);
+ *
+ * The same seed gives the same problem everywhere: four to six ops, two or
+ * three devices, small enough for exhaustive.h.  Among them are those with
+ * tight memory and with too little, tensors with several readers and several
+ * tensors between two ops, ops and transfers that take no time, pins, groups,
+ * several components, devices that are equal, and routes over several links.
+ */
+#ifndef MO_TESTS_SUPPORT_RANDOM_PROBLEM_H
+#define MO_TESTS_SUPPORT_RANDOM_PROBLEM_H
+
+#include "tests/support/problem.h"
+
+typedef struct random_problem {
+    char *graph, *cluster;
+} random_problem;
+
+/* Between fewest and most ops; at most 6 of them. */
+void random_problem_sized(random_problem *r, unsigned seed, int fewest,
+                          int most);
+void random_problem_make(random_problem *r, unsigned seed);
+void random_problem_clear(random_problem *r);
+
+/* What shall hold in the regime of that number (valid.h) of the problem that a
+ * seed gives. */
+typedef void regime_claim(const problem *p, int number, unsigned seed);
+
+/* Whether it holds in every regime; in the second, of two to four ops, for what
+ * takes long. */
+void random_problem_check(unsigned seed, regime_claim *claim);
+void random_problem_check_small(unsigned seed, regime_claim *claim);
+
+#endif

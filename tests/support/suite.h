@@ -1,0 +1,113 @@
+/*
+ * suite.h - a Check suite in a few lines.
+ *
+ *     START_TEST(cuts_are_found) { ... } END_TEST
+ *
+ *     SUITE(cut)
+ *     {
+ *         TEST(empty_graph_has_none);
+ *         EACH(cuts_are_found, COUNT(cases));   // once per _i
+ *         SOME(any_cut_is_clean, 300, 10);      // ten when watched
+ *         SOME(no_cut_is_lost, at_length(900, 300), 10);
+ *     }
+ *
+ * Tests are named as claims.  Each runs in a process of its own unless CK_FORK
+ * is "no" (valgrind, sanitizers, GPUs).  MOIRAI_TEST_PART=2/8 runs the second
+ * of eight parts: so much of every EACH; what is run once is in the last.
+ */
+#ifndef MO_TESTS_SUPPORT_SUITE_H
+#define MO_TESTS_SUPPORT_SUITE_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Check writes to a file at every assertion that holds, to know the last one
+ * should the test crash.  Here claims are held against thousands of cases, and
+ * the sanitizers tell more about a crash. */
+#define _mark_point(file, line) ((void) 0)
+
+#define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
+
+#define TEST(claim) tcase_add_loop_test(tests, claim, 0, part_of(1, 1) == 1)
+#define EACH(claim, count)                                                    \
+    tcase_add_loop_test(tests, claim, part_of(count, 0), part_of(count, 1))
+#define SOME(claim, many, few) EACH(claim, how_many((many), (few)))
+
+/* Where this part of so many cases begins, or, with end, where it ends. */
+static inline int part_of(int count, int end)
+{
+    const char *text = getenv("MOIRAI_TEST_PART");
+    int part = 1, parts = 1;
+
+    if (text && sscanf(text, "%d/%d", &part, &parts) != 2)
+        part = 0;
+    if (part < 1 || part > parts) {
+        fprintf(stderr, "MOIRAI_TEST_PART is no part, such as 2/8\n");
+        exit(EXIT_FAILURE);
+    }
+    return (int) ((long long) count * (part - 1 + end) / parts);
+}
+
+/* Where each claim is not a process of its own, valgrind or a sanitizer looks
+ * at every step: a few random cases then show as much as many.  On a GPU that
+ * is so because the driver does not live in children, and MOIRAI_TEST_GPU says
+ * "watched" if somebody looks. */
+static inline bool is_watched(void)
+{
+    const char *fork = getenv("CK_FORK"), *gpu = getenv("MOIRAI_TEST_GPU");
+
+    return fork && strcmp(fork, "no") == 0 &&
+           (!gpu || strcmp(gpu, "watched") == 0);
+}
+
+static inline int how_many(int many, int few)
+{
+    return is_watched() ? few : many;
+}
+
+/* Random cases beyond the second number hardly ever show anything new: with
+ * MOIRAI_LONG there are as many as the first. */
+static inline int at_length(int longer, int usual)
+{
+    const char *text = getenv("MOIRAI_LONG");
+
+    return text && *text ? longer : usual;
+}
+
+/* call takes &err, which this declares; fails with the error's own words. */
+#define MUST(call)                                                            \
+    do {                                                                      \
+        mo_error err = { 0 };                                                 \
+        char must_text[2048];                                                 \
+        mo_status must_status = (call);                                       \
+        if (must_status != MO_OK)                                             \
+            ck_abort_msg("%s: %s", #call,                                     \
+                         mo_error_format(&err, must_text,                     \
+                                         sizeof must_text));                  \
+    } while (0)
+
+#define SUITE(name)                                                           \
+    static void add_tests(TCase *tests);                                      \
+    int main(void)                                                            \
+    {                                                                         \
+        Suite *suite = suite_create(#name);                                   \
+        TCase *tests = tcase_create(#name);                                   \
+        SRunner *runner = srunner_create(suite);                              \
+        int failed;                                                           \
+                                                                              \
+        tcase_set_timeout(tests, 120);                                        \
+        add_tests(tests);                                                     \
+        suite_add_tcase(suite, tests);                                        \
+        srunner_run_all(runner, CK_ENV);                                      \
+        failed = srunner_ntests_failed(runner);                               \
+        srunner_free(runner);                                                 \
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;                          \
+    }                                                                         \
+    static void add_tests(TCase *tests)
+
+#endif

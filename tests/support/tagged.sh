@@ -1,0 +1,20 @@
+#!/bin/sh
+# tagged.sh SOURCE-DIR [!] TAG TEST... - prints those of the tests that have a
+# tag or, with !, that do not.  Tags are words of a line "tags: ..." among the
+# first ten lines of the script or of the program's .c file.
+top=$1
+shift
+wanted=0
+if [ "$1" = ! ]; then
+    wanted=1
+    shift
+fi
+tag=$1
+shift
+for test; do
+    source=$top/$test
+    [ -f "$source" ] || source=$top/${test%.so}.c
+    sed -n '1,10{/tags:/p;}' "$source" 2>/dev/null | tr ' */#' '\n\n\n\n' |
+        grep -qx "$tag"
+    [ $? -ne "$wanted" ] || printf '%s\n' "$test"
+done

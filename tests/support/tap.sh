@@ -1,0 +1,139 @@
+# tap.sh - sourced by the shell tests; they speak TAP with these words.
+#
+#     . "$top_srcdir/tests/support/tap.sh"
+#     plan 3
+#     ok "a claim" test -s file              # the command must exit 0
+#     is "another" "$got" "$wanted"          # two texts must be equal
+#     exits "a third" 2 moirai-info --nope   # ... with this status
+#     complains "a fourth" 1 'text' command  # ... and one line on stderr
+#
+# A test that learns how much it claims on the way says done_testing at the
+# end in place of plan.
+#
+# A test that cannot run here says so with skip_all, or with skip for one
+# claim.  $work is a private folder that goes away at the end; out and err in
+# it hold what the command of the last "exits" printed.
+# shellcheck shell=sh
+
+LC_ALL=C
+export LC_ALL
+: "${top_builddir:=.}"
+
+tap_count=0
+work=$(mktemp -d "${TMPDIR:-/tmp}/moirai-test.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+plan()
+{
+    echo "1..$1"
+}
+
+done_testing()
+{
+    echo "1..$tap_count"
+}
+
+skip_all()
+{
+    echo "1..0 # SKIP $*"
+    exit 0
+}
+
+# Whether valgrind or a sanitizer looks at every step: a part of the large
+# cases then shows as much as all of them.
+is_watched()
+{
+    [ "${CK_FORK-}" = no ]
+}
+
+# How many random cases to try: the first number, or, with MOIRAI_LONG, the
+# second.
+cases()
+{
+    if [ -z "${MOIRAI_LONG-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
+# What a failed claim wants to say goes through comment.
+comment()
+{
+    sed 's/^/# /'
+}
+
+pass()
+{
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1"
+}
+
+fail()
+{
+    tap_count=$((tap_count + 1))
+    echo "not ok $tap_count - $1"
+}
+
+skip()
+{
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+ok()
+{
+    tap_claim=$1
+    shift
+    if "$@" >"$work/ok.log" 2>&1; then
+        pass "$tap_claim"
+    else
+        fail "$tap_claim"
+        comment <"$work/ok.log"
+    fi
+}
+
+is()
+{
+    if [ "$2" = "$3" ]; then
+        pass "$1"
+    else
+        fail "$1"
+        printf 'got:    %s\nwanted: %s\n' "$2" "$3" | comment
+    fi
+}
+
+exits()
+{
+    tap_claim=$1
+    tap_wanted=$2
+    shift 2
+    tap_status=0
+    "$@" >"$work/out" 2>"$work/err" </dev/null || tap_status=$?
+    if [ "$tap_status" -eq "$tap_wanted" ]; then
+        pass "$tap_claim"
+    else
+        fail "$tap_claim"
+        echo "exit $tap_status instead of $tap_wanted: $*" | comment
+        comment <"$work/err"
+    fi
+}
+
+# The command must exit with this status, print nothing, and say one line that
+# has the text in it.
+complains()
+{
+    tap_claim=$1
+    tap_wanted=$2
+    tap_text=$3
+    shift 3
+    tap_status=0
+    "$@" >"$work/out" 2>"$work/err" </dev/null || tap_status=$?
+    if [ "$tap_status" -eq "$tap_wanted" ] && [ ! -s "$work/out" ] &&
+        [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        grep -qF -e "$tap_text" "$work/err"; then
+        pass "$tap_claim"
+    else
+        fail "$tap_claim"
+        echo "exit $tap_status, not $tap_wanted with '$tap_text': $*" | comment
+        comment <"$work/out"
+        comment <"$work/err"
+    fi
+}
